@@ -1,0 +1,61 @@
+/** Agents: directories whose AGENT.md says who they are. */
+
+/** What is wrong with an AGENT.md, where, and what to do about it. */
+export interface AgentError {
+  readonly message: string;
+  /** Relative to the workspace, e.g. "agents/ops/AGENT.md". */
+  readonly file: string;
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+export interface ScheduleView {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+  readonly cron: string;
+  readonly zone: string | null;
+  readonly message: string | null;
+}
+
+/** An agent as the API shows it. A broken one has only `name`, `status` and `error` filled in. */
+export interface AgentView {
+  readonly name: string;
+  readonly description: string | null;
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly tools: readonly string[];
+  readonly skills: readonly string[];
+  readonly schedules: readonly ScheduleView[];
+  readonly status: 'ok' | 'stale' | 'broken';
+  readonly error: AgentError | null;
+  readonly warnings: readonly string[];
+  readonly version: string | null;
+}
+
+/** One YAML-front-matter file, parsed safely. */
+export interface FrontMatter {
+  /** Known and unknown keys alike, null-prototype. */
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly body: string;
+  /** Line of the file on which the YAML starts, from 1. */
+  readonly yamlLine: number;
+}
+
+export interface Agents {
+  list(): readonly AgentView[];
+  /** Throws ORYX_NOT_FOUND. */
+  view(name: string): AgentView;
+  /** Makes sure that the agent can be talked to. Throws ORYX_NOT_FOUND, or ORYX_CONFLICT with its error for a broken agent. */
+  requireRunnable(name: string): void;
+  /** Resolves when every change on disk up to now is live; for tests and for callers that wrote a file themselves. */
+  settled(): Promise<void>;
+  /** Called when an agent is deleted through the API, before its directory is archived. */
+  onDeleted(fn: (name: string) => Promise<void>): () => void;
+}
+
+declare module '../../kernel/index.ts' {
+  interface Services {
+    agents: Agents;
+  }
+}

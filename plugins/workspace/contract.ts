@@ -1,0 +1,18 @@
+/** The workspace: one directory on disk that holds agents, database and keys. */
+
+export interface Workspace {
+  /** Real, absolute path of the root. */
+  readonly root: string;
+  /** Identifies this workspace across restarts; kept in `<root>/.instance`. Marks child processes, so that one server never ends another's. */
+  readonly instanceId: string;
+  /** Absolute path of something in the workspace, e.g. `path('agents', 'default', 'AGENT.md')`. Does not check that segments stay inside. */
+  path(...segments: readonly string[]): string;
+  /** Replaces a file so that readers see the old or the new text, never a part: temp file, fsync, rename, fsync of the directory. Creates parents. */
+  writeFile(file: string, content: string | Uint8Array, options?: { readonly mode?: number }): Promise<void>;
+}
+
+declare module '../../kernel/index.ts' {
+  interface Services {
+    workspace: Workspace;
+  }
+}
