@@ -1,0 +1,17 @@
+/** Where the package is installed. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The directory of the package, found from the sources as well as from the built files. */
+export const packageRoot: string = nearestPackage(dirname(fileURLToPath(import.meta.url)));
+
+/** The version in package.json. */
+export const packageVersion: string = (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
+
+function nearestPackage(directory: string): string {
+  if (existsSync(join(directory, 'package.json'))) return directory;
+  const parent = dirname(directory);
+  if (parent === directory) throw new Error('the package.json of oryxos is missing');
+  return nearestPackage(parent);
+}
