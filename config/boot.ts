@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 import {
   type Clock,
   createKernel,
+  createTurnLoop,
+  createTurns,
   definePlugin,
   type KernelHost,
   OryxError,
@@ -12,7 +14,7 @@ import {
   systemClock,
 } from '../kernel/index.ts';
 import { type Configuration, readConfiguration } from '../plugins/loader/configuration.ts';
-import { packageRoot, packageVersion } from './package-root.ts';
+import { packageVersion, templateRoot } from './package-root.ts';
 import { builtInAdapters, builtInPlugins } from './plugins.ts';
 
 /** How long running turns may go on after a stop was asked for. */
@@ -55,7 +57,10 @@ export async function boot(options: BootOptions): Promise<Host> {
   const configuration = configurationFor(options);
   const kernel = createKernel({ clock: options.clock ?? systemClock() });
   kernel.provideBuiltIn('turnLoop', createTurnLoop(kernel));
-  kernel.provideBuiltIn('turns', createTurns(kernel, () => kernel.service('engine')));
+  kernel.provideBuiltIn(
+    'turns',
+    createTurns(kernel, () => kernel.service('engine')),
+  );
   try {
     for (const plugin of [adaptersPlugin(options.adapters ?? []), ...builtInPlugins, ...(options.plugins ?? [])]) {
       await loadOrThrow(kernel, plugin, { ...configuration.sectionOf(plugin), ...programmed(options)[plugin.name] });
@@ -86,10 +91,16 @@ function configurationFor({ root: flag, file, cwd, env, flags = {}, plugins = []
   return readConfiguration({ plugins: all, file: used, env, flags: { ...forced, 'oryxos.root': root } });
 }
 
+/** The `oryxos.root` that a configuration file names; undefined when it names none. Throws ORYX_CONFIG for a file that is not valid. */
+export function configuredRoot(file: string, env: BootOptions['env']): string | undefined {
+  const root = readConfiguration({ plugins: builtInPlugins, file, env, flags: {} }).values().get('oryxos.root');
+  return root?.origin.startsWith('file') ? String(root.value) : undefined;
+}
+
 /** What the program, not the configuration, tells a plugin. */
 function programmed({ mode, env }: BootOptions): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   return {
-    workspace: { template: join(packageRoot, 'workspace-template') },
+    workspace: { template: templateRoot },
     secrets: { masterKey: env['ORYXOS_MASTER_KEY'] ?? '' },
     engine: { failpoint: env['ORYXOS_FAILPOINT'] ?? '' },
     system: { version: packageVersion, kind: mode },

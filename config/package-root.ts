@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 /** The directory of the package, found from the sources as well as from the built files. */
 export const packageRoot: string = nearestPackage(dirname(fileURLToPath(import.meta.url)));
 
+/** What a new workspace is copied from. */
+export const templateRoot: string = join(packageRoot, 'workspace-template');
+
 /** The version in package.json. */
 export const packageVersion: string = (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
 

@@ -125,18 +125,22 @@ export class EmbeddedEngine implements Engine {
 
   async drain(timeoutMs: number): Promise<void> {
     this.#accepting = false;
-    const { clock } = this.#parts;
-    let cancel: Disposer = () => undefined;
-    const late = new Promise<void>((resolve) => {
-      cancel = clock.after(timeoutMs, resolve);
-    });
-    const running = [...this.#live.values()].filter((live) => live.step !== 'queued').map((live) => live.ended.catch(() => undefined));
-    await Promise.race([Promise.all(running), late]);
-    await cancel();
+    if (timeoutMs > 0) await this.#untilIdle(timeoutMs);
     this.#suspended = true;
     this.#endings.stop();
     for (const live of this.#live.values()) live.abort.abort(stopping());
     await Promise.all(this.#driving);
+  }
+
+  /** Resolves when no turn runs any more, or when the time is over. */
+  async #untilIdle(timeoutMs: number): Promise<void> {
+    const running = [...this.#live.values()].filter((live) => live.step !== 'queued').map((live) => live.ended.catch(() => undefined));
+    let cancel: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#parts.clock.after(timeoutMs, resolve);
+    });
+    await Promise.race([Promise.all(running), late]);
+    cancel();
   }
 
   #follow(driving: Promise<void>): void {

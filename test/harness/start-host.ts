@@ -42,7 +42,7 @@ export interface TestHost extends AsyncDisposable {
   stream(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<StreamedAnswer>;
   /** Writes a file of the workspace, as an editor would. */
   write(path: string, content: string): Promise<void>;
-  /** Stops the host; the workspace stays when it was given. */
+  /** Suspends what still runs and stops the host; a home that was given stays. */
   stop(): Promise<void>;
 }
 
@@ -95,7 +95,12 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
 function testHost(host: Host, home: string, model: ScriptedModel, write: TestHost['write'], cleanUp: () => Promise<void>): TestHost {
   const { kernel, url, root } = host;
   let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= host.close().finally(cleanUp));
+  const close = async (): Promise<void> => {
+    await kernel.service('engine').drain(0);
+    await host.close();
+    await cleanUp();
+  };
+  const stop = (): Promise<void> => (stopped ??= close());
   const run = (
     agent: string,
     sessionId: string,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { defineTool, fail, ok, definePlugin, type Plugin, type Tool, type TurnEvent } from '../../kernel/index.ts';
+import { defineTool, fail, ok, definePlugin, type Plugin, type Tool, type ToolResult, type TurnEvent } from '../../kernel/index.ts';
 import { agentFile, fakeClock, startHost, until } from '../harness/index.ts';
 
 /** A plugin that offers these tools. */
@@ -31,6 +31,10 @@ const broken = defineTool({
   input: { type: 'object', properties: { retryable: { type: 'boolean' } }, additionalProperties: false },
   execute: async ({ retryable }) => fail('it broke', { retryable: retryable ?? false }),
 });
+
+/** A tool's answer that never comes by itself. */
+const untilAborted = (signal: AbortSignal): Promise<ToolResult> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(ok('too late'))));
 
 const agent = (extra = '', tools = '[count, broken]'): Record<string, string> => ({ t: agentFile('t', `tools: ${tools}\n${extra}`) });
 
@@ -224,7 +228,7 @@ describe('a turn', () => {
 
   it('stops a tool at its deadline, for good', async () => {
     const clock = fakeClock();
-    const slow = defineTool({ name: 'count', description: 'x', input: { type: 'object' }, execute: () => new Promise(() => undefined) });
+    const slow = defineTool({ name: 'count', description: 'x', input: { type: 'object' }, execute: (_, run) => untilAborted(run.signal) });
     await using host = await startHost({ agents: agent(), plugins: [offering(slow)], clock });
     host.model.willCall('count');
     const outcome = host.say('t', 'go');

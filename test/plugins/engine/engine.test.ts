@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { definePlugin, defineTool, ok, type Plugin, type TurnEvent, type TurnRequest } from '../../../kernel/index.ts';
-import { agentFile, fakeClock, startHost, type TestHost, until } from '../../harness/index.ts';
+import { agentFile, fakeClock, scriptedModel, startHost, type TestHost, until } from '../../harness/index.ts';
 
 const request = (sessionId: string, input: string, profile = 't'): TurnRequest => ({
   id: randomUUID(),
@@ -207,9 +207,8 @@ describe('the engine', () => {
         const turn = request('s', 'go');
         await first.kernel.service('engine').submit(turn);
         await until('the tool runs', () => runs.length === 1);
-        const stopped = first.kernel.service('engine').drain(0);
+        await first.kernel.service('engine').drain(0);
         open();
-        await stopped;
         await first.stop();
         await using second = await startIn(home, [plugin]);
         await second.kernel.service('engine').outcome(turn.id);
@@ -225,9 +224,10 @@ describe('the engine', () => {
       const { plugin, runs } = marker();
       const turn = request('s', 'go');
       for (let start = 0; start < 4; start += 1) {
-        const host = await startIn(home, [plugin]);
-        if (start === 0) host.model.willCall('mark');
-        host.model.always({ after: new Promise(() => undefined) });
+        const model = scriptedModel();
+        if (start === 0) model.willCall('mark');
+        model.always({ after: new Promise(() => undefined) });
+        const host = await startIn(home, [plugin], { model });
         if (start === 0) await host.kernel.service('engine').submit(turn);
         await until('the model call', () => host.model.requests.length === (start === 0 ? 2 : 1));
         await host.kernel.service('engine').drain(0);

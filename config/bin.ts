@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+/** The program `oryxos`: gives the command line what it needs of this process. */
+import { userInfo } from 'node:os';
+import { runCli, type CliHost, type HostOptions, type RunningHost } from '../adapters/cli/index.ts';
+import { systemClock } from '../kernel/index.ts';
+import { initWorkspace } from '../plugins/workspace/init-workspace.ts';
+import { boot, configuredRoot } from './boot.ts';
+import { packageVersion, templateRoot } from './package-root.ts';
+
+const { env, stdin, stdout, stderr } = process;
+
+async function startHost({ root, config, port, host, mode }: HostOptions): Promise<RunningHost> {
+  const flags = { ...(port !== undefined && { 'server.port': port }), ...(host !== undefined && { 'server.host': host }) };
+  const started = await boot({ mode, root, file: config, cwd: process.cwd(), env, flags });
+  const { kernel, url } = started;
+  let closing: Promise<void> | undefined;
+  return {
+    url,
+    root: started.root,
+    agents: kernel.service('agents').list(),
+    providers: kernel
+      .service('providers')
+      .list()
+      .map(({ name }) => name),
+    warnings: kernel.service('http').warnings,
+    close: () => (closing ??= started.close()),
+  };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'default';
+  }
+}
+
+const host: CliHost = {
+  env,
+  stdin,
+  stdout,
+  stderr,
+  cwd: process.cwd(),
+  version: packageVersion,
+  user: userName(),
+  clock: systemClock(),
+  onSignal(signal, fn) {
+    process.on(signal, fn);
+    return () => process.off(signal, fn);
+  },
+  startHost,
+  initWorkspace: (root) => initWorkspace(root, templateRoot),
+  configuredRoot: async (file) => configuredRoot(file, env),
+};
+
+process.exitCode = await runCli(process.argv.slice(2), host);
+process.exit();
