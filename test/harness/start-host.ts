@@ -19,6 +19,8 @@ export interface HostOptions {
   /** The home of an earlier host, to go on with its workspace; it is then kept. Otherwise a fresh one is made and removed at the end. */
   readonly home?: string;
   readonly model?: ScriptedModel;
+  /** Base URL of an OpenAI-compatible server that the provider `scripted` then really talks to; the scripted model is out of use. */
+  readonly modelUrl?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly mode?: 'serve' | 'embedded';
 }
@@ -80,10 +82,10 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
     flags: {
       'server.port': 0,
       'logging.level': 'error',
-      'oryxos.providers': [{ name: 'scripted', baseUrl: 'http://127.0.0.1:9/v1' }],
+      'oryxos.providers': [{ name: 'scripted', baseUrl: options.modelUrl ?? 'http://127.0.0.1:9/v1' }],
       ...options.config,
     },
-    adapters: [model.adapter],
+    ...(options.modelUrl === undefined && { adapters: [model.adapter] }),
     ...(options.plugins && { plugins: options.plugins }),
     ...(options.clock && { clock: options.clock }),
   });
