@@ -1,16 +1,16 @@
 #!/usr/bin/env node
-/** The program `oryxos`: gives the command line what it needs of this process. */
+/** The program `oryxos`: gives the command line what it needs of this process. The host is loaded only when a command needs one. */
 import { userInfo } from 'node:os';
 import { runCli, type CliHost, type HostOptions, type RunningHost } from '../adapters/cli/index.ts';
 import { systemClock } from '../kernel/index.ts';
 import { initWorkspace } from '../plugins/workspace/init-workspace.ts';
-import { boot, configuredRoot } from './boot.ts';
 import { packageVersion, templateRoot } from './package-root.ts';
 
 const { env, stdin, stdout, stderr } = process;
 
 async function startHost({ root, config, port, host, mode }: HostOptions): Promise<RunningHost> {
   const flags = { ...(port !== undefined && { 'server.port': port }), ...(host !== undefined && { 'server.host': host }) };
+  const { boot } = await import('./boot.ts');
   const started = await boot({ mode, root, file: config, cwd: process.cwd(), env, flags });
   const { kernel, url } = started;
   let closing: Promise<void> | undefined;
@@ -50,7 +50,7 @@ const host: CliHost = {
   },
   startHost,
   initWorkspace: (root) => initWorkspace(root, templateRoot),
-  configuredRoot: async (file) => configuredRoot(file, env),
+  configuredRoot: async (file) => (await import('./boot.ts')).configuredRoot(file, env),
 };
 
 process.exitCode = await runCli(process.argv.slice(2), host);

@@ -1,0 +1,81 @@
+/** The parts of the API's views that the command line shows. */
+
+/** An agent; of a broken one only `name`, `status` and `error` mean something. */
+export interface AgentView {
+  readonly name: string;
+  readonly description: string | null;
+  readonly provider: string | null;
+  readonly model: string | null;
+  readonly tools: readonly string[];
+  readonly skills: readonly string[];
+  readonly schedules: readonly { readonly key: string; readonly cron: string; readonly zone: string | null }[];
+  readonly status: 'ok' | 'stale' | 'broken';
+  readonly error: AgentErrorView | null;
+  readonly warnings: readonly string[];
+  readonly version: string | null;
+}
+
+/** What is wrong with an AGENT.md, and where. */
+export interface AgentErrorView {
+  readonly message: string;
+  readonly file: string;
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+/** A model provider, its key masked. */
+export interface ProviderView {
+  readonly name: string;
+  readonly apiKey: string | null;
+  readonly baseUrl: string | null;
+  readonly description: string | null;
+}
+
+/** A session without its messages. */
+export interface SessionSummaryView {
+  readonly sessionId: string;
+  readonly profileName: string;
+  readonly channel: string;
+  readonly userId: string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly lastActiveAt: string | null;
+  readonly messageCount: number;
+}
+
+/** A session with its last 100 messages. */
+export interface SessionView {
+  readonly sessionId: string;
+  readonly profileName: string;
+  readonly messages: readonly MessageView[];
+}
+
+/** One message of a session. */
+export interface MessageView {
+  readonly role: 'user' | 'assistant' | 'tool';
+  readonly content: string;
+  readonly toolName: string | null;
+  readonly toolCalls: readonly { readonly name: string; readonly argumentsJson: string }[];
+}
+
+/** A tool that agents may declare. */
+export interface ToolView {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** A run in progress. */
+export interface RunView {
+  readonly traceId: string;
+  readonly agentName: string;
+  readonly sessionId: string;
+  readonly origin: string;
+  readonly startedAt: string;
+  readonly step: string | null;
+}
+
+/** Where a fault stands and what it is, e.g. "agents/ops/AGENT.md:3:7: …". */
+export function placedError({ message, file, line, column }: AgentErrorView): string {
+  const place = [file, line, column].filter((part) => part !== null).join(':');
+  return message.startsWith(place) ? message : `${place}: ${message}`;
+}
