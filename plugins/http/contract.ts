@@ -128,8 +128,8 @@ export interface HttpServer {
   /** Opens the port. Called once, when everything is loaded. Rejects with ORYX_CONFIG when the port is in use or the host unknown, and says which. */
   listen(): Promise<HttpAddress>;
   readonly address: HttpAddress | undefined;
-  /** Calls `fn` once the port is open, now if it already is. */
-  onListening(fn: (address: HttpAddress) => void): Disposer;
+  /** Calls `fn` once the port is open, now if it already is. `listen` waits for what it returns; a failure is logged. */
+  onListening(fn: (address: HttpAddress) => void | Promise<void>): Disposer;
   /** Warnings about how it is bound, for `/api/v1/info`. */
   readonly warnings: readonly string[];
 }

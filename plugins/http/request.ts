@@ -1,0 +1,65 @@
+/** A request as handlers see it. */
+import type { Context } from 'koa';
+import { invalidInput } from '../../kernel/index.ts';
+import type { HttpRequest } from './contract.ts';
+
+/** The parts of a request that have passed a route's schemas. */
+export type CheckedInput = Pick<HttpRequest, 'params' | 'query' | 'body'>;
+
+/** Joins checked input with what the connection knows. */
+export function httpRequest(ctx: Context, input: CheckedInput): HttpRequest {
+  let signal: AbortSignal | undefined;
+  return {
+    ...input,
+    method: ctx.method,
+    path: ctx.path,
+    wantsStream: ctx.method !== 'HEAD' && acceptsEventStream(ctx.get('Accept')),
+    header: (name) => {
+      const value = ctx.req.headers[name.toLowerCase()];
+      return Array.isArray(value) ? value.join(', ') : value;
+    },
+    setHeader: (name, value) => ctx.set(name, value),
+    get signal() {
+      signal ??= goneSignal(ctx);
+      return signal;
+    },
+  };
+}
+
+/**
+ * Refuses request targets that are not a plain path with a query. An absolute form names a host of its own, which would go past the check
+ * of `Host`; broken percent-encoding and control characters have no meaning in any of our paths. Throws ORYX_INVALID_INPUT.
+ */
+export function checkTarget(target: string): void {
+  if (!/^\/[\x21\x22\x24-\x7e]*$/.test(target)) throw invalidInput('The request target must be a path, percent-encoded where needed.');
+  const [path = ''] = target.split('?', 1);
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\x00-\x1f\x7f]/.test(decoded(path))) throw invalidInput('The path holds a control character.');
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch (error) {
+    if (error instanceof URIError) throw invalidInput('The path has invalid percent-encoding.');
+    throw error;
+  }
+}
+
+/** Only when it is named: a wildcard asks for nothing in particular. */
+function acceptsEventStream(accept: string): boolean {
+  return accept.split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return type === 'text/event-stream' && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}
+
+function goneSignal({ res }: Context): AbortSignal {
+  const gone = new AbortController();
+  const abort = (): void => {
+    if (!res.writableFinished) gone.abort(new Error('The client has gone.'));
+  };
+  if (res.destroyed) abort();
+  else res.once('close', abort);
+  return gone.signal;
+}

@@ -1,0 +1,34 @@
+/** What `/api/v1/info` says: who the server is, and what its operator should know. */
+import type { Kernel, Provider, ReadonlyRegistry } from '../../kernel/index.ts';
+import type { HttpServer } from '../http/contract.ts';
+
+/** The answer of `/api/v1/info`. */
+export interface InfoView {
+  readonly application: 'oryxos';
+  readonly version: string;
+  /** Names of the registered providers, sorted; they are not asked whether they work. */
+  readonly providers: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Where the information comes from. */
+export interface InfoSources {
+  readonly version: string;
+  readonly providers: ReadonlyRegistry<Provider>;
+  readonly http: HttpServer;
+  readonly kernel: Kernel;
+}
+
+/** The present state; a plugin's own error text may hold anything and stays in the log. */
+export function infoView({ version, providers, http, kernel }: InfoSources): InfoView {
+  const failed = kernel.status().filter(({ state }) => state === 'failed');
+  return {
+    application: 'oryxos',
+    version,
+    providers: providers
+      .list()
+      .map(({ name }) => name)
+      .sort(),
+    warnings: [...http.warnings, ...failed.map(({ name }) => `The plugin "${name}" has failed; the log says why.`)],
+  };
+}
