@@ -19,12 +19,12 @@ import tools from '../plugins/tools/index.ts';
 import watch from '../plugins/watch/index.ts';
 import workspace from '../plugins/workspace/index.ts';
 
-/** Each comes after those whose services it needs. */
+/** Each comes after those whose services it needs; the store, which locks the workspace, before anything that writes there. */
 export const builtInPlugins: readonly Plugin[] = [
   workspace,
   secrets,
-  logging,
   store,
+  logging,
   http,
   outside,
   providers,

@@ -6,8 +6,15 @@ export interface Backups {
   create(reason: string): Promise<string>;
 }
 
+/** Whether the database takes writes. */
+export interface StoreHealth {
+  /** Why the last write could not be stored, in words for a client; undefined while all is well. Cleared by the next write that succeeds. */
+  problem(): string | undefined;
+}
+
 declare module '../../kernel/index.ts' {
   interface Services {
     backups: Backups;
+    storeHealth: StoreHealth;
   }
 }

@@ -7,7 +7,7 @@ import type { ServerRecord } from './server-file.ts';
 
 export default definePlugin({
   name: 'system',
-  requires: ['http', 'kernel', 'engine', 'agents', 'workspace'],
+  requires: ['http', 'kernel', 'engine', 'agents', 'workspace', 'storeHealth'],
   config: {
     type: 'object',
     properties: {
@@ -17,11 +17,11 @@ export default definePlugin({
     additionalProperties: false,
   },
   setup(ctx) {
-    const { http, kernel, engine, agents, workspace } = ctx.services;
+    const { http, kernel, engine, agents, workspace, storeHealth } = ctx.services;
     const { version, kind } = ctx.config;
     const providers = ctx.registry('provider');
     const info = () => infoView({ version, providers, http, kernel });
-    for (const route of systemRoutes({ info, http, engine, agents, routes: ctx.registry('route'), clock: ctx.clock })) {
+    for (const route of systemRoutes({ info, http, engine, storeHealth, agents, routes: ctx.registry('route'), clock: ctx.clock })) {
       ctx.register('route', route);
     }
 

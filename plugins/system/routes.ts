@@ -4,6 +4,7 @@ import { notFound } from '../../kernel/index.ts';
 import type { Agents } from '../agents/contract.ts';
 import { defineRoute, raw } from '../http/contract.ts';
 import type { HttpServer, Route } from '../http/contract.ts';
+import type { StoreHealth } from '../store/contract.ts';
 import type { InfoView } from './info.ts';
 import { pageHtml } from './page.ts';
 import { pageStyle } from './page-style.ts';
@@ -13,6 +14,7 @@ export interface SystemSources {
   readonly info: () => InfoView;
   readonly http: HttpServer;
   readonly engine: Engine;
+  readonly storeHealth: StoreHealth;
   readonly agents: Agents;
   readonly routes: ReadonlyRegistry<Route>;
   readonly clock: Clock;
@@ -31,8 +33,11 @@ export const systemRoutes = (sources: SystemSources): readonly Route[] => [
     name: 'GET /api/v1/health',
     summary: 'Is the server alive?',
     kind: 'read',
-    answer: { type: 'object', properties: { status: { const: 'ok' } }, required: ['status'] },
-    handle: () => ({ status: 'ok' }),
+    answer: { type: 'object', properties: { status: { enum: ['ok', 'degraded'] }, problem: { type: 'string' } }, required: ['status'] },
+    handle: () => {
+      const problem = sources.storeHealth.problem();
+      return problem === undefined ? { status: 'ok' } : { status: 'degraded', problem };
+    },
   }),
   defineRoute({
     name: 'GET /api/v1/info',

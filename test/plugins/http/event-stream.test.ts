@@ -278,11 +278,11 @@ describe('http: event streams', () => {
     expect(client.text.length).to.be.below(30_000_000);
   });
 
-  it('are at most 256; more get 429 as JSON before their handler is called', async () => {
+  it('are at most 256; more get 503 as JSON before their handler is called', async () => {
     for (let index = 0; index < 256; index += 1) await open();
     handled = 0;
     const refused = await server.request('POST', '/stream', {}, SSE);
-    expect(refused).to.deep.include({ status: 429, code: 429, data: null });
+    expect(refused).to.deep.include({ status: 503, code: 503, data: null });
     expect(handled).to.equal(0);
     expect((await server.request('POST', '/stream', {})).data).to.deep.equal({ reply: 'json' });
 
@@ -291,7 +291,7 @@ describe('http: event streams', () => {
     const { run } = await open();
     run.end();
     await open();
-    expect((await server.request('POST', '/stream', {}, SSE)).status).to.equal(429);
+    expect((await server.request('POST', '/stream', {}, SSE)).status).to.equal(503);
   }).timeout(20_000);
 
   it('give their place back when the handler refuses', async () => {
