@@ -1,0 +1,63 @@
+import type { Message, Statement, Store, TurnRequest } from '../../kernel/index.ts';
+import type { MessageRow } from './message-row.ts';
+import { rowOfMessage } from './message-row.ts';
+
+const COLUMNS = 'role, content, tool_name, tool_call_id, tool_calls_json, echo_json';
+
+/** Gives a turn its place in the order of acceptance, and notes which earlier turns it may still see. */
+export const turnInserted = (request: TurnRequest): Statement => ({
+  sql: `INSERT INTO session_turns (turn_id, session_id, starts_after)
+    VALUES (?, ?, coalesce((SELECT starts_after FROM sessions WHERE session_id = ?), 0))`,
+  params: [request.id, request.sessionId, request.sessionId],
+});
+
+/** Marks a turn as part of the history that later turns see. */
+export const turnEnded = (turnId: string, at: number): Statement => ({
+  sql: 'UPDATE session_turns SET ended_at = ? WHERE turn_id = ?',
+  params: [at, turnId],
+  expect: 1,
+});
+
+/** Adds a message at `position` of its turn. The turn must have been inserted by an earlier statement. */
+export function messageInserted(turnId: string, position: number, message: Message, at: number): Statement {
+  const row = rowOfMessage(message);
+  return {
+    sql: `INSERT INTO messages (session_id, turn_seq, position, ${COLUMNS}, turn_id, created_at)
+      SELECT session_id, seq, ?, ?, ?, ?, ?, ?, ?, turn_id, ? FROM session_turns WHERE turn_id = ?`,
+    params: [position, row.role, row.content, row.tool_name, row.tool_call_id, row.tool_calls_json, row.echo_json, at, turnId],
+    expect: 1,
+  };
+}
+
+/** All messages of the last `maxTurns` ended turns before a turn that it may see, oldest first. A turn not accepted yet comes after all. */
+export function messagesBefore(store: Store, request: TurnRequest, maxTurns: number): Promise<readonly MessageRow[]> {
+  const { id, sessionId } = request;
+  return store.all<MessageRow>(
+    `SELECT ${COLUMNS} FROM messages WHERE session_id = ? AND turn_seq IN (
+      SELECT seq FROM session_turns WHERE session_id = ? AND ended_at IS NOT NULL
+      AND seq < coalesce((SELECT seq FROM session_turns WHERE turn_id = ?), 9223372036854775807)
+      AND seq > coalesce(
+        (SELECT starts_after FROM session_turns WHERE turn_id = ?), (SELECT starts_after FROM sessions WHERE session_id = ?), 0
+      )
+      ORDER BY seq DESC LIMIT ?
+    )
+    ORDER BY turn_seq, position`,
+    sessionId,
+    sessionId,
+    id,
+    id,
+    sessionId,
+    maxTurns,
+  );
+}
+
+/** The last `limit` messages of a session, oldest first. */
+export function lastMessages(store: Store, sessionId: string, limit: number): Promise<readonly MessageRow[]> {
+  return store.all<MessageRow>(
+    `SELECT ${COLUMNS} FROM (
+      SELECT * FROM messages WHERE session_id = ? ORDER BY turn_seq DESC, position DESC LIMIT ?
+    ) ORDER BY turn_seq, position`,
+    sessionId,
+    limit,
+  );
+}
