@@ -85,7 +85,7 @@ function configurationFor({ root: flag, file, cwd, env, flags = {}, plugins = []
     env,
     flags: { ...forced, ...rootFlag },
   });
-  const root = resolve(cwd, String(first.values().get('oryxos.root')?.value ?? '.oryxos'));
+  const root = resolve(cwd, first.values().get('oryxos.root')?.value as string);
   const own = join(root, 'application.yml');
   const used = file === undefined ? (existsSync(own) ? own : undefined) : resolve(cwd, file);
   return readConfiguration({ plugins: all, file: used, env, flags: { ...forced, 'oryxos.root': root } });
@@ -94,7 +94,7 @@ function configurationFor({ root: flag, file, cwd, env, flags = {}, plugins = []
 /** The `oryxos.root` that a configuration file names; undefined when it names none. Throws ORYX_CONFIG for a file that is not valid. */
 export function configuredRoot(file: string, env: BootOptions['env']): string | undefined {
   const root = readConfiguration({ plugins: builtInPlugins, file, env, flags: {} }).values().get('oryxos.root');
-  return root?.origin.startsWith('file') ? String(root.value) : undefined;
+  return root?.origin.startsWith('file') ? (root.value as string) : undefined;
 }
 
 /** What the program, not the configuration, tells a plugin. */

@@ -15,11 +15,23 @@ export function createTurns(host: LoopHost, engine: () => Engine): Turns {
       await unwatch?.();
     }
   };
-  const fire = async (firing: ScheduleFiring): Promise<TurnOutcome | Skip> => {
+  const fire = async (
+    firing: ScheduleFiring,
+    turnId: string = randomUUID(),
+    rows: readonly Statement[] = [],
+  ): Promise<TurnOutcome | Skip> => {
     const skip = await host.hooks.onSchedule(firing);
     if (skip) return skip;
     const sessionId = `schedule:${firing.scheduleId}`;
-    return run({ id: randomUUID(), profile: firing.profile, sessionId, origin: 'schedule', input: firing.message, persistent: true });
+    const request: TurnRequest = {
+      id: turnId,
+      profile: firing.profile,
+      sessionId,
+      origin: 'schedule',
+      input: firing.message,
+      persistent: true,
+    };
+    return run(request, undefined, rows);
   };
   return { run, fire };
 }

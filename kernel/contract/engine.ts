@@ -33,6 +33,8 @@ export interface Engine {
   active(): readonly TurnSummary[];
   /** Takes up the turns that an earlier process left unfinished. Called once, when everything is loaded. */
   resume(): Promise<void>;
+  /** Accepts nothing more, lets running turns finish for that long, then suspends them: they go on at the next start. Waiters get ORYX_STOPPING. */
+  drain(timeoutMs: number): Promise<void>;
 }
 
 /** Finds agents by version, also versions that are no longer on disk. */

@@ -33,6 +33,13 @@ export interface ReadonlyRegistry<T extends Named> {
   list(): readonly T[];
   /** The name of the plugin that registered it. */
   ownerOf(name: string): string | undefined;
+  /**
+   * Runs `fn` on the item while its plugin is held in place: the plugin is not closed before `fn` has settled (or 10 s have passed).
+   * Resolves with undefined when there is no such item; rejects as `fn` does.
+   *
+   * @param label  names the call in the warning about a plugin that cannot close
+   */
+  use<R>(name: string, label: string, fn: (item: T) => R | Promise<R>): Promise<R | undefined>;
   /** Grows with every change: a cheap key for caches. */
   readonly version: number;
   /** Calls `fn` after each change; a swap is announced as `removed` and `added`, when the new item is already in place. */
@@ -162,7 +169,10 @@ export interface PluginStatus {
   readonly generation: number;
 }
 
-/** The plugin host. All changes run one after another. */
+/**
+ * The plugin host. All changes run one after another, so a plugin must not await one in its own setup, tap, tool or undo: the change waits
+ * for the plugin. Such a wait ends with the limit of what waits (setup 30 s, calls in flight 10 s).
+ */
 export interface Kernel extends AsyncDisposable {
   /** Never rejects for a plugin's fault: the returned status carries the error. Throws ORYX_PLUGIN_LOADED for a name in use. */
   load(plugin: Plugin, config?: unknown): Promise<PluginStatus>;

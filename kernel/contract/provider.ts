@@ -87,9 +87,18 @@ export interface ProviderSettings {
   readonly baseUrl: string | undefined;
   readonly connectTimeoutMs: number;
   readonly readTimeoutMs: number;
+  /** Hides secrets in a text that came from the provider; applied before anything of it enters a failure's message. */
+  readonly mask?: (text: string) => string;
 }
 
-/** Outgoing HTTP as handed to adapters: the guarded client, already bound to a policy of its caller. */
+/**
+ * Outgoing HTTP as handed to adapters: the guarded client, already bound to a policy of its caller.
+ *
+ * `request` resolves with the response's head, names of headers in lower case. It rejects, and its body throws, with ORYX_REFUSED for an
+ * address that the policy forbids, with an error named `AbortError` once `signal` aborts, with one named `TimeoutError` when a deadline
+ * passes, and with any other error when the network fails. Redirects are answers like any other. The caller reads the body to its end or
+ * leaves the iteration; either releases the connection.
+ */
 export interface OutgoingHttp {
   request(request: {
     readonly method: 'GET' | 'POST';
@@ -97,7 +106,10 @@ export interface OutgoingHttp {
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: string;
     readonly signal: AbortSignal;
+    /** Until the connection stands. */
     readonly connectTimeoutMs: number;
+    /** From then until the head, and between two pieces of the body. Absent: the client's own default. */
+    readonly readTimeoutMs?: number;
   }): Promise<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: AsyncIterable<Uint8Array> }>;
 }
 

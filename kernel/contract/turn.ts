@@ -94,7 +94,7 @@ export interface TurnOutcome {
   readonly status: 'completed' | 'failed' | 'interrupted';
   readonly reply: string;
   readonly stopReason: StopReason;
-  /** Everything after the user message, in order. */
+  /** Everything after the user message, in order; empty when the outcome was read back later. */
   readonly messages: readonly Message[];
   /** Present exactly when `status` is not `completed`. */
   readonly error?: OryxError;
@@ -109,8 +109,13 @@ export interface Turns {
    * @param rows  statements of the caller that commit together with the acceptance
    */
   run(request: TurnRequest, onEvent?: (event: TurnEvent) => void, rows?: readonly Statement[]): Promise<TurnOutcome>;
-  /** Asks `onSchedule` first; a skip is returned, not run. */
-  fire(firing: ScheduleFiring): Promise<TurnOutcome | Skip>;
+  /**
+   * Asks `onSchedule` first; a skip is returned, not run.
+   *
+   * @param turnId  the run's id, for a caller that has written it down already
+   * @param rows  as for `run`
+   */
+  fire(firing: ScheduleFiring, turnId?: string, rows?: readonly Statement[]): Promise<TurnOutcome | Skip>;
 }
 
 /** A schedule's slot that is due. */
@@ -125,9 +130,7 @@ export interface Skip {
   readonly skip: string;
 }
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
-
-/** What a step hands over: its value, and rows that describe it and commit with it. */
+/** What a step hands over: its value, which must survive JSON, and rows that describe it and commit with it. */
 export interface StepResult<T> {
   readonly value: T;
   readonly rows?: readonly Statement[];
@@ -152,7 +155,7 @@ export interface Steps {
    *
    * @param fn  gets the step's idempotency key, stable over restarts, and `begin`
    */
-  step<T extends Json>(
+  step<T>(
     name: string,
     options: StepOptions<T>,
     fn: (key: string, begin: () => Promise<void>) => Promise<StepResult<T>>,

@@ -33,6 +33,12 @@ export interface AgentView {
   readonly version: string | null;
 }
 
+/** A place in a text; both count from 1. */
+export interface TextPosition {
+  readonly line: number;
+  readonly column: number;
+}
+
 /** One YAML-front-matter file, parsed safely. */
 export interface FrontMatter {
   /** Known and unknown keys alike, null-prototype. */
@@ -40,7 +46,20 @@ export interface FrontMatter {
   readonly body: string;
   /** Line of the file on which the YAML starts, from 1. */
   readonly yamlLine: number;
+  /** Where the key or list item of that path stands in the file; where its nearest existing parent stands when it is missing. */
+  readonly positionOf: (path: readonly (string | number)[]) => TextPosition;
+  /** What the YAML reader found odd but readable, with line numbers. */
+  readonly warnings: readonly string[];
 }
+
+/** What reading front matter gave: the file, or what is wrong with it and where. */
+export type FrontMatterResult =
+  | { readonly ok: true; readonly matter: FrontMatter }
+  | { readonly ok: false; readonly problem: TextPosition & { readonly message: string } };
+
+export { cronProblem } from './cron-syntax.ts';
+export { parseFrontMatter } from './front-matter.ts';
+export { isZone } from './zone.ts';
 
 export interface Agents {
   list(): readonly AgentView[];
@@ -50,7 +69,15 @@ export interface Agents {
   requireRunnable(name: string): void;
   /** Resolves when every change on disk up to now is live; for tests and for callers that wrote a file themselves. */
   settled(): Promise<void>;
-  /** Called when an agent is deleted through the API, before its directory is archived. */
+  /**
+   * Writes the AGENT.md of an agent, and creates the agent when there is no directory of that name. It is live when this resolves.
+   * Throws ORYX_INVALID_AGENT or ORYX_INVALID_INPUT, and nothing has changed then.
+   */
+  save(name: string, markdown: string): Promise<AgentView>;
+  /**
+   * Called when an agent is deleted through the API, when nobody can find it any more and before its directory is archived. A rejection
+   * stops the deletion and brings the agent back. `fn` must not wait for a change of agents: none happens before it has ended.
+   */
   onDeleted(fn: (name: string) => Promise<void>): () => void;
 }
 

@@ -87,7 +87,7 @@ export class EmbeddedEngine implements Engine {
   async outcome(turnId: string, signal?: AbortSignal): Promise<TurnOutcome> {
     const live = this.#live.get(turnId);
     if (live) return signal ? aborted(live.ended, signal) : live.ended;
-    const outcome = await this.#parts.turns.outcome(turnId);
+    const outcome = this.#endings.unwritten(turnId) ?? (await this.#parts.turns.outcome(turnId));
     if (outcome) return outcome;
     if (outcome === null) throw new OryxError('ORYX_TURN_UNKNOWN', `run ${turnId} is unfinished and is not run by this process`);
     throw new OryxError('ORYX_TURN_UNKNOWN', `there is no run ${turnId}`);

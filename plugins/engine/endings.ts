@@ -18,6 +18,7 @@ export interface EndingParts {
 export class Endings {
   readonly #parts: EndingParts;
   readonly #retries = new Set<() => void>();
+  readonly #unwritten = new Map<string, TurnOutcome>();
   #stopped = false;
 
   constructor(parts: EndingParts) {
@@ -35,10 +36,19 @@ export class Endings {
       return outcome;
     } catch (error) {
       this.#parts.log.error('the end of a run could not be written yet', { traceId: request.id, error });
+      const told =
+        outcome.status === 'completed' && isOryxError(error)
+          ? { ...outcome, status: 'failed' as const, stopReason: 'error' as const, error }
+          : outcome;
+      this.#unwritten.set(request.id, told);
       this.#retryLater(request, outcome);
-      if (outcome.status !== 'completed' || !isOryxError(error)) return outcome;
-      return { ...outcome, status: 'failed', stopReason: 'error', error };
+      return told;
     }
+  }
+
+  /** The outcome that was told of a turn whose end is not written yet. */
+  unwritten(turnId: string): TurnOutcome | undefined {
+    return this.#unwritten.get(turnId);
   }
 
   /** Gives up on what is not written; the runs are taken up again at the next start. */
@@ -52,6 +62,7 @@ export class Endings {
     const { store, turns, history, clock } = this.#parts;
     const at = clock.now();
     await store.write(turns.end(outcome, at), ...history.ended(request, outcome.messages, at));
+    this.#unwritten.delete(request.id);
   }
 
   #retryLater(request: TurnRequest, outcome: TurnOutcome): void {

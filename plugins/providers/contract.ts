@@ -9,10 +9,14 @@ export interface ProviderView {
 }
 
 export interface Providers {
+  /** Sorted by name; `mock` is always among them. */
   list(): readonly ProviderView[];
-  /** The provider and model for a new agent: the first that is not `mock` with the author model, else `mock`. */
+  /**
+   * Provider and model for a new agent: the author's provider or else the first by name that is not `mock` and can be called, with the author
+   * model; `mock` when there is no such provider or no author model.
+   */
   defaults(): { readonly provider: string; readonly model: string };
-  /** The author model, `oryxos.author`; undefined model when none is configured. */
+  /** True when an agent can name this provider, whichever plugin brings it. */
   has(name: string): boolean;
 }
 

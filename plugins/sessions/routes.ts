@@ -16,7 +16,11 @@ export const sessionRoutes = (book: SessionBook, agents: Agents): readonly Route
     kind: 'write',
     body: {
       type: 'object',
-      properties: { profile: { type: 'string' }, userId: { type: ['string', 'null'] } },
+      properties: {
+        profile: { type: 'string' },
+        userId: { type: ['string', 'null'] },
+        channel: { enum: ['web', 'cli'], default: 'web' },
+      },
       required: ['profile'],
     },
     answer: { type: 'object', properties: { sessionId: { type: 'string' } }, required: ['sessionId'] },
@@ -24,7 +28,7 @@ export const sessionRoutes = (book: SessionBook, agents: Agents): readonly Route
       if (body.profile.trim() === '') throw invalidInput('profile must not be blank: name the agent to talk to');
       agents.view(body.profile);
       const userId = typeof body.userId === 'string' ? body.userId : 'default';
-      const session = await book.open({ channel: 'web', userId, agent: body.profile });
+      const session = await book.open({ channel: body.channel, userId, agent: body.profile });
       return { sessionId: session.sessionId };
     },
   }),

@@ -29,7 +29,7 @@ describe('the main job over a real model server', () => {
     expect(done?.data).to.include({ reply: 'let me look\n\nit is late', stopReason: 'completed' });
     const [first, second] = server.requests;
     expect(first?.body).to.deep.include({ stream: true, model: 'test-model' });
-    const sent = (second?.body as { messages: { role: string; content: string }[] }).messages;
+    const sent: readonly { role: string; content: string }[] = second?.body.messages;
     expect(sent.map(({ role }) => role)).to.deep.equal(['system', 'user', 'assistant', 'tool']);
     expect(sent.at(-1)?.content).to.match(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} \+00:00$/);
   });

@@ -121,7 +121,7 @@ describe('the wire', () => {
         expect(await exists(join(host.root, 'agents/new1', file)), file).to.equal(true);
       }
       const list = (await host.request('GET', '/api/v1/agents')).data as { name: string }[];
-      expect(list.map(({ name }) => name)).to.deep.equal([...list.map(({ name }) => name)].sort());
+      expect(list.map(({ name }) => name)).to.deep.equal(list.map(({ name }) => name).sort());
       expect(list.some(({ name }) => name === 'new1')).to.equal(true);
       expectError(await host.request('POST', '/api/v1/agents', { name: 'new1' }), 400);
     });
@@ -294,7 +294,7 @@ describe('the wire', () => {
       const done = events.at(-1);
       expect(done?.event).to.equal('done');
       const text = events.flatMap((event) => (event.event === 'token' ? [(event.data as { delta: string }).delta] : [])).join('');
-      expect(text).to.equal((done?.data as { reply: string }).reply);
+      expect(text).to.equal(done?.data.reply);
       expect(events.filter(({ event }) => event.startsWith('tool_')).map(({ event, data }) => [event, data])).to.deep.equal([
         ['tool_start', { name: 'save_memory' }],
         ['tool_end', { name: 'save_memory', success: true }],

@@ -166,7 +166,7 @@ export interface ScriptedCall {
 
 /** Calls tools; arguments are streamed in two pieces. `content` is said first. */
 export function callsTools(calls: readonly ScriptedCall[], options: SayOptions & { readonly content?: string } = {}): ModelReply {
-  const { content = '', ...rest } = options;
+  const { content = '', extra, ...rest } = options;
   const whole = calls.map(({ id, name, arguments: args = {} }, index) => ({
     index,
     id: id ?? `call_${index + 1}`,
@@ -181,7 +181,9 @@ export function callsTools(calls: readonly ScriptedCall[], options: SayOptions &
     ];
   });
   const said = content === '' ? [] : content.split(/(?<= )/).map((piece) => ({ content: piece }));
-  return answered({ content: content || null, tool_calls: whole }, [...said, ...deltas], { finishReason: 'tool_calls', ...rest });
+  const first = extra ? [{ content: null, ...extra }] : [];
+  const message = { content: content || null, tool_calls: whole, ...extra };
+  return answered(message, [...first, ...said, ...deltas], { finishReason: 'tool_calls', ...rest });
 }
 
 function answered(
@@ -232,16 +234,19 @@ export function status(
   };
 }
 
-/** Sends these bytes as the body of an event stream, each piece as a write of its own. */
-export function raw(pieces: readonly (string | Uint8Array)[], contentType = 'text/event-stream'): ModelReply {
+/** Bytes to send, or something to wait for before going on. */
+export type Piece = string | Uint8Array | (() => Promise<unknown>);
+
+/** Sends these bytes as the body of an event stream, each piece as a write of its own. Writes that nothing stands between may arrive as one. */
+export function raw(pieces: readonly Piece[], contentType = 'text/event-stream'): ModelReply {
   return async (_request, response) => {
     response.writeHead(200, { 'content-type': contentType });
-    for (const piece of pieces) await written(response, piece);
+    for (const piece of pieces) await (typeof piece === 'function' ? piece() : written(response, piece));
     response.end();
   };
 }
 
-/** Resolves when the piece has left the process, so that pieces arrive apart. */
+/** Resolves when the piece has left the process. */
 async function written(response: ServerResponse, piece: string | Uint8Array): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     response.write(piece, (error) => (error ? reject(error) : resolve()));

@@ -9,7 +9,7 @@ export async function until<T>(what: string, condition: () => T | Promise<T>, ti
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const value = await condition();
-    if (value) return value as NonNullable<T>;
+    if (value) return value;
     if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -1,0 +1,65 @@
+/** What an agent's directory and the workspace add to the system prompt. The body of AGENT.md itself is the kernel's part. */
+import type { Clock, Logger, PromptPart, Turn } from '../../kernel/index.ts';
+import { readBootstrapFile } from './bootstrap-file.ts';
+
+const WRITING_TOOLS = ['write_file', 'append_file', 'edit_file', 'make_dir', 'download_file'];
+
+export interface PromptPartsOptions {
+  /** Real path of the workspace. */
+  readonly root: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** IANA name of the server's time zone. */
+  readonly zone: string;
+}
+
+/** Identity (order 10), output folder (50), bootstrap files (60) and date (70). */
+export function promptParts({ root, clock, log, zone }: PromptPartsOptions): readonly PromptPart[] {
+  const format = dateFormat(zone);
+  return [
+    { name: 'agents.identity', order: 10, render: (turn) => identityPrompt(turn) },
+    { name: 'agents.output', order: 50, render: (turn) => outputHint(turn) },
+    { name: 'agents.bootstrap', order: 60, render: (turn) => bootstrapText(turn, root, log) },
+    { name: 'agents.date', order: 70, render: () => `Current date and time: ${format(clock.now())} (${zone})` },
+  ];
+}
+
+function identityPrompt({ agent }: Turn): string | undefined {
+  const identity = agent.frontmatter['identity'];
+  const prompt = isRecord(identity) ? identity['prompt'] : undefined;
+  return typeof prompt === 'string' || typeof prompt === 'number' || typeof prompt === 'boolean' ? String(prompt) : undefined;
+}
+
+function outputHint({ agent }: Turn): string | undefined {
+  if (!agent.tools.some((tool) => WRITING_TOOLS.includes(tool))) return undefined;
+  return [
+    'Write the files that you produce to the folder "output/" of your own directory; relative paths start there, in your own directory.',
+    `Name reports like "output/${agent.name}_report_<yyyy-MM-dd>.md".`,
+  ].join(' ');
+}
+
+/** Read anew for every prompt, so that an edit counts at once. */
+async function bootstrapText({ agent }: Turn, root: string, log: Logger): Promise<string | undefined> {
+  const listed = agent.frontmatter['bootstrap'];
+  const texts: string[] = [];
+  for (const path of Array.isArray(listed) ? new Set(listed.map(String)) : []) {
+    const text = await readBootstrapFile(root, path);
+    if (text === undefined) log.warn('bootstrap file is missing, the prompt goes without it', { agent: agent.name, file: path });
+    else if (text.trim() !== '') texts.push(text.trim());
+  }
+  return texts.length === 0 ? undefined : texts.join('\n\n');
+}
+
+/** yyyy-MM-dd HH:mm in a zone. */
+function dateFormat(zone: string): (at: number) => string {
+  const digits = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
+  const format = new Intl.DateTimeFormat('en', { ...digits, hourCycle: 'h23', timeZone: zone });
+  return (at) => {
+    const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+    return `${parts.get('year')}-${parts.get('month')}-${parts.get('day')} ${parts.get('hour')}:${parts.get('minute')}`;
+  };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,101 @@
+/** Keeps model providers: stored, encrypted, seeded from the configuration, callable by name, and asked again when they fail for a moment. */
+import { definePlugin } from '../../kernel/index.ts';
+import type { Providers } from './contract.ts';
+import { migrations } from './migrations.ts';
+import { ProviderBook } from './provider-book.ts';
+import { providerRepository } from './provider-repository.ts';
+import { nextAttempt } from './retry.ts';
+import { providerRoutes } from './routes.ts';
+import { seedProviders } from './seeds.ts';
+
+/** After the taps that name another provider. */
+const RETRY_STAGE = 100;
+
+const nullable = { type: ['string', 'null'] } as const;
+const connectSeconds = { type: 'integer', minimum: 1, maximum: 60, default: 10 } as const;
+
+export default definePlugin({
+  name: 'providers',
+  requires: ['store', 'secrets', 'http', 'outside'],
+  configAt: {
+    providers: 'oryxos.providers',
+    author: 'oryxos.author',
+    revealApiKeys: 'oryxos.web.reveal-api-keys',
+    connectTimeoutSeconds: 'oryxos.llm.connect-timeout-seconds',
+    readTimeoutSeconds: 'oryxos.llm.read-timeout-seconds',
+    modelsConnectTimeoutSeconds: 'oryxos.provider.models.connect-timeout-seconds',
+    modelsReadTimeoutSeconds: 'oryxos.provider.models.read-timeout-seconds',
+  },
+  config: {
+    type: 'object',
+    properties: {
+      providers: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { name: { type: 'string' }, apiKey: nullable, baseUrl: nullable, description: nullable },
+          required: ['name'],
+          additionalProperties: false,
+        },
+        default: [],
+      },
+      author: {
+        type: 'object',
+        properties: { provider: nullable, model: nullable },
+        additionalProperties: false,
+        default: {},
+      },
+      revealApiKeys: { type: 'boolean', default: false },
+      connectTimeoutSeconds: connectSeconds,
+      readTimeoutSeconds: { type: 'integer', minimum: 1, maximum: 3600, default: 120 },
+      modelsConnectTimeoutSeconds: connectSeconds,
+      modelsReadTimeoutSeconds: { type: 'integer', minimum: 1, maximum: 600, default: 30 },
+    },
+    additionalProperties: false,
+  },
+  async setup(ctx) {
+    const { store, secrets, outside } = ctx.services;
+    const { config } = ctx;
+    await store.migrate(ctx.name, migrations);
+
+    const repository = providerRepository(store);
+    const now = ctx.clock.now();
+    await repository.addMissing({ name: 'mock', api_key: null, base_url: null, description: 'Built-in model for trying things out' }, now);
+    for (const { apiKey } of config.providers) {
+      if (apiKey && !apiKey.includes('${')) ctx.own('masked key of the configuration', secrets.remember(apiKey));
+    }
+    await seedProviders(config.providers, { repository, secrets, http: outside.registered, log: ctx.log }, now);
+
+    const book = new ProviderBook(ctx, {
+      repository,
+      secrets,
+      outside,
+      revealApiKeys: config.revealApiKeys,
+      chat: { connectTimeoutMs: config.connectTimeoutSeconds * 1000, readTimeoutMs: config.readTimeoutSeconds * 1000 },
+      models: { connectTimeoutMs: config.modelsConnectTimeoutSeconds * 1000, readTimeoutMs: config.modelsReadTimeoutSeconds * 1000 },
+    });
+    await book.load();
+
+    const registered = ctx.registry('provider');
+    const providers: Providers = {
+      list: () => book.list(),
+      defaults: () => authorDefaults(book.usable(), config.author),
+      has: (name) => registered.get(name) !== undefined,
+    };
+    ctx.provide('providers', providers);
+    for (const route of providerRoutes(book)) ctx.register('route', route);
+    ctx.tap('onLlmFailure', (attempt, turn) => nextAttempt(attempt, turn), { stage: RETRY_STAGE });
+  },
+});
+
+interface Author {
+  readonly provider?: string | null;
+  readonly model?: string | null;
+}
+
+/** The author's provider where it exists, else the first that is not built in; without an author model only `mock` can be told what to run. */
+function authorDefaults(usable: readonly string[], author: Author): { readonly provider: string; readonly model: string } {
+  const model = author.model?.trim() ?? '';
+  const provider = usable.find((name) => name === author.provider) ?? usable[0];
+  return provider === undefined || model === '' ? { provider: 'mock', model: 'mock' } : { provider, model };
+}
