@@ -1,6 +1,5 @@
 /** Speaks the OpenAI chat protocol, which most model servers understand. */
-import type { LlmRequest, LlmResult, Provider, ProviderAdapter, ProviderSettings } from '../../kernel/index.ts';
-import type { OutgoingHttp } from '../../kernel/index.ts';
+import type { LlmRequest, LlmResult, OutgoingHttp, Provider, ProviderAdapter, ProviderSettings } from '../../kernel/index.ts';
 import { readAnswer } from './answer-reader.ts';
 import { CallFailure, FailureWriter } from './call-failure.ts';
 import { isObject, parsedJson } from './json.ts';

@@ -104,9 +104,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#waiting.push(chunk);
     this.#waitingBytes += chunk.length;
     if (this.#waitingBytes > MAX_WAITING_BYTES) controller.pause();
-    if (this.#waiting.length > 1) return;
-    this.#activeAt = this.#clock.monotonic();
-    this.#wake?.();
+    if (this.#waiting.length === 1) this.#wake?.();
   }
 
   onResponseEnd(): void {

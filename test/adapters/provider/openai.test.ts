@@ -318,13 +318,14 @@ describe('the openai adapter', function () {
     });
 
     it('an answer whose connection breaks after its finish reason', async () => {
+      const deltas: string[] = [];
       server.will(async (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(event(chunk({ content: 'whole' })) + event(chunk({}, 'stop')));
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await until('the text', () => deltas.length > 0);
         response.destroy();
       });
-      const answer = await reply();
+      const answer = await reply(ask('hi'), (text) => deltas.push(text));
       expect(answer.content).to.equal('whole');
       expect(answer.usage.totalTokens).to.equal(null);
     });

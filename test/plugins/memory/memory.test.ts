@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { appendFile, link, mkdir, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Memory } from '../../../plugins/memory/contract.ts';
+import { MemoryFiles } from '../../../plugins/memory/memory-file.ts';
 import type { TestHost } from '../../harness/index.ts';
 import { agentFile, fakeClock, startHost } from '../../harness/index.ts';
 
@@ -69,6 +71,23 @@ describe('the memory of an agent', function () {
     const text = await readFile(file, 'utf8');
     expect(text.startsWith('# My notes\n\nHands off.\n\n## Archival memory\n- first\n')).to.equal(true);
     for (let index = 0; index < 20; index += 1) expect(text.split(`${STAMP} note ${index}\n`), `note ${index}`).to.have.length(2);
+  });
+
+  it('computes an entry anew when somebody saves the file in between', async () => {
+    const files = new MemoryFiles(host.kernel.service('workspace'), fakeClock(at));
+    const seen: string[] = [];
+    await files.update(file, (text) => {
+      seen.push(text);
+      if (seen.length === 1) writeFileSync(file, 'from an editor\n');
+      return `${text}added\n`;
+    });
+    expect(seen).to.deep.equal(['', 'from an editor\n']);
+    expect(await readFile(file, 'utf8')).to.equal('from an editor\nadded\n');
+    const endless = files.update(file, (text) => {
+      writeFileSync(file, `${text}again\n`);
+      return 'lost';
+    });
+    expect((await failure(endless)).message).to.equal('agents/a1/MEMORY.md keeps changing; try again');
   });
 
   it('finds the 50 newest entries by keyword, in the order of the file', async () => {

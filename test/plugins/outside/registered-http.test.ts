@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { isOryxError } from '../../../kernel/index.ts';
 import { type Outgoing, outgoing } from '../../adapters/provider/outgoing.ts';
+import { breathe } from '../../harness/fake-clock.ts';
 import { until } from '../../harness/until.ts';
 
 const LIMITS = { connectTimeoutMs: 10_000, readTimeoutMs: 120_000 };
@@ -162,9 +163,10 @@ describe('HTTP for URLs that administrators registered', function () {
   });
 
   it('uses the connection again when the rest of a body was not wanted', async () => {
-    answer = (_request, response) => {
+    answer = async (_request, response) => {
       response.write('a');
-      setImmediate(() => response.end('b'));
+      await breathe();
+      response.end('b');
     };
     for (let count = 0; count < 3; count += 1) {
       const { body } = await out.http.request(get(origin));

@@ -117,6 +117,14 @@ describe('the whitelists', function () {
     expect((await lists(host)).shell).to.have.members(['ls', 'cat', 'jq', 'head']);
   });
 
+  it('follow the workspace when it is moved', async () => {
+    await start().then((host) => host.stop());
+    const moved = join(top, 'moved');
+    await rename(home, moved);
+    await using host = await startHost({ home: moved, config });
+    expect((await lists(host)).file).to.deep.equal([join(moved, 'workspace')]);
+  });
+
   it('do not let a configured directory that became a link in again after a restart', async () => {
     const docs = join(top, 'docs');
     await mkdir(docs);
