@@ -20,6 +20,7 @@ export class Showcase {
   readonly #owner: string;
   readonly #leaving: ReadonlySet<Owner>;
   readonly #exhibits = new Set<Exhibit>();
+  readonly #keys = new Set<string>();
   #phase: Phase = 'staged';
 
   /** @param leaving  owners whose names are free to take: the runs that this one replaces */
@@ -40,13 +41,16 @@ export class Showcase {
     if (this.#phase === 'withdrawn')
       throw new OryxError('ORYX_SCOPE_CLOSED', `plugin "${this.#owner}" is stopping and can add nothing more`);
     const { unique } = exhibit;
-    if (unique && [...this.#exhibits].some((other) => other.unique?.key === unique.key)) throw unique.clash();
+    if (unique && this.#keys.has(unique.key)) throw unique.clash();
     exhibit.check?.(this.#phase === 'staged' ? this.#leaving : new Set());
     const announce = this.#phase === 'live' ? exhibit.show() : undefined;
     this.#exhibits.add(exhibit);
+    if (unique) this.#keys.add(unique.key);
     announce?.();
     return () => {
-      if (this.#exhibits.delete(exhibit) && this.#phase === 'live') exhibit.hide()();
+      if (!this.#exhibits.delete(exhibit)) return;
+      if (unique) this.#keys.delete(unique.key);
+      if (this.#phase === 'live') exhibit.hide()();
     };
   }
 

@@ -31,8 +31,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'gray-matter': ['plugins/agents/front-matter.ts'],
   yaml: ['plugins/agents/', 'plugins/loader/'],
   winston: ['plugins/logging/'],
-  openai: ['adapters/provider/openai.ts'],
-  undici: ['plugins/outside/'],
+  openai: ['adapters/provider/sdk-transport.ts'],
+  undici: ['plugins/outside/registered-'],
 };
 
 /** Files that are one noun and longer than the house likes. */

@@ -105,7 +105,12 @@ export interface Services {
 }
 export type ServiceName = keyof Services & string;
 
-/** What `setup` receives. Every verb returns its undo, and all are undone, last first, when the plugin closes. */
+/**
+ * What `setup` receives. Every verb returns its undo, and all are undone, last first, when the plugin closes.
+ *
+ * What setup registers, taps and provides becomes visible when setup has succeeded, all at once; until then `registry` does not show it,
+ * and a `forEach` does not run. Later calls take effect at once. Once the plugin is stopping they throw ORYX_SCOPE_CLOSED.
+ */
 export interface Context<C = unknown, R extends ServiceName = never> {
   /** The plugin's name; a child is "plugin/child". */
   readonly name: string;
@@ -176,7 +181,11 @@ export interface PluginStatus {
 export interface Kernel extends AsyncDisposable {
   /** Never rejects for a plugin's fault: the returned status carries the error. Throws ORYX_PLUGIN_LOADED for a name in use. */
   load(plugin: Plugin, config?: unknown): Promise<PluginStatus>;
-  /** Swaps a plugin for a newer one while calls go on. When the new one fails to start the old one goes on and the status carries the error. */
+  /**
+   * Swaps a plugin for a newer one while calls go on: the new one is set up beside the old one, then takes its place at once. When the new one
+   * fails to start the old one goes on and the status carries the error. Plugins that use a service which changes thereby are set up again
+   * in the same swap.
+   */
   replace(plugin: Plugin, config?: unknown): Promise<PluginStatus>;
   /** Waits for calls in flight (10 s), then undoes everything the plugin did. */
   unload(name: string): Promise<void>;

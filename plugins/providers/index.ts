@@ -19,7 +19,8 @@ export default definePlugin({
   requires: ['store', 'secrets', 'http', 'outside'],
   configAt: {
     providers: 'oryxos.providers',
-    author: 'oryxos.author',
+    authorProvider: 'oryxos.author.provider',
+    authorModel: 'oryxos.author.model',
     revealApiKeys: 'oryxos.web.reveal-api-keys',
     connectTimeoutSeconds: 'oryxos.llm.connect-timeout-seconds',
     readTimeoutSeconds: 'oryxos.llm.read-timeout-seconds',
@@ -39,12 +40,8 @@ export default definePlugin({
         },
         default: [],
       },
-      author: {
-        type: 'object',
-        properties: { provider: nullable, model: nullable },
-        additionalProperties: false,
-        default: {},
-      },
+      authorProvider: { type: 'string', default: '' },
+      authorModel: { type: 'string', default: '' },
       revealApiKeys: { type: 'boolean', default: false },
       connectTimeoutSeconds: connectSeconds,
       readTimeoutSeconds: { type: 'integer', minimum: 1, maximum: 3600, default: 120 },
@@ -79,7 +76,7 @@ export default definePlugin({
     const registered = ctx.registry('provider');
     const providers: Providers = {
       list: () => book.list(),
-      defaults: () => authorDefaults(book.usable(), config.author),
+      defaults: () => authorDefaults(book.usable(), config.authorProvider, config.authorModel),
       has: (name) => registered.get(name) !== undefined,
     };
     ctx.provide('providers', providers);
@@ -88,14 +85,13 @@ export default definePlugin({
   },
 });
 
-interface Author {
-  readonly provider?: string | null;
-  readonly model?: string | null;
-}
-
 /** The author's provider where it exists, else the first that is not built in; without an author model only `mock` can be told what to run. */
-function authorDefaults(usable: readonly string[], author: Author): { readonly provider: string; readonly model: string } {
-  const model = author.model?.trim() ?? '';
-  const provider = usable.find((name) => name === author.provider) ?? usable[0];
+function authorDefaults(
+  usable: readonly string[],
+  authorProvider: string,
+  authorModel: string,
+): { readonly provider: string; readonly model: string } {
+  const model = authorModel.trim();
+  const provider = usable.find((name) => name === authorProvider) ?? usable[0];
   return provider === undefined || model === '' ? { provider: 'mock', model: 'mock' } : { provider, model };
 }

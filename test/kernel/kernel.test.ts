@@ -187,11 +187,14 @@ describe('Kernel', () => {
         }),
       );
       let isUndone = false;
+      const changes: string[] = [];
+      void host.kernel.registry('tool').onChange((change, { name }) => void changes.push(`${change} ${name}`));
       const loading = host.kernel.load(
         definePlugin({
           name: 'slow',
           async setup(ctx) {
             ctx.own('resource', () => void (isUndone = true));
+            ctx.register('tool', toolNamed('free'));
             ctx.register('tool', toolNamed('t'));
             await proceed.promise;
           },
@@ -203,6 +206,7 @@ describe('Kernel', () => {
       expect((await loading).error).to.have.property('code', 'ORYX_NAME_TAKEN');
       expect(isUndone).to.equal(true);
       expect(host.kernel.registry('tool').ownerOf('t')).to.equal('live');
+      expect(changes).to.deep.equal(['added t']);
     });
   });
 

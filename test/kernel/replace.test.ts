@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { definePlugin, refuse, type Plugin } from '../../kernel/index.ts';
+import { definePlugin, refuse, type Context, type Disposer, type Plugin } from '../../kernel/index.ts';
 import { breathe } from '../harness/fake-clock.ts';
 import { anyCall, signal, startKernel, toolNamed, toolPlugin, type KernelFixture } from './kernel-fixture.ts';
 
@@ -103,6 +103,49 @@ describe('replace', () => {
     expect((await host.kernel.replace(toolPlugin('p', 'taken'))).error).to.have.property('code', 'ORYX_NAME_TAKEN');
     expect(liveVersion(host)).to.equal('1');
     expect(host.kernel.registry('tool').ownerOf('taken')).to.equal('other');
+  });
+
+  it('lets the old plugin go on when a name that the new one needs is taken during its setup', async () => {
+    await using host = await startKernel();
+    const proceed = signal();
+    let register: (name: string) => void = () => undefined;
+    await host.kernel.load(
+      definePlugin({ name: 'live', setup: (ctx) => void (register = (name) => void ctx.register('tool', toolNamed(name))) }),
+    );
+    await host.kernel.load(versioned('1'));
+    const replacing = host.kernel.replace(
+      definePlugin({
+        name: 'p',
+        async setup(ctx) {
+          ctx.register('tool', toolNamed('t'));
+          ctx.register('tool', toolNamed('extra'));
+          await proceed.promise;
+        },
+      }),
+    );
+    await breathe();
+    register('extra');
+    proceed.resolve();
+    expect((await replacing).error).to.have.property('code', 'ORYX_NAME_TAKEN');
+    expect(liveVersion(host)).to.equal('1');
+    expect(await host.kernel.hooks.beforeToolCall(anyCall)).to.have.property('blockedBy', '1');
+  });
+
+  it('lets the old plugin go on when a service that the new one needs vanishes during its setup', async () => {
+    await using host = await startKernel();
+    const proceed = signal();
+    let withdraw: Disposer = () => undefined;
+    const setup = (ctx: Context): void => {
+      withdraw = ctx.provide('testResource', { generation: 1, use: () => undefined });
+    };
+    await host.kernel.load(definePlugin({ name: 'source', setup }));
+    await host.kernel.load(versioned('1'));
+    const replacing = host.kernel.replace(definePlugin({ name: 'p', requires: ['testResource'], setup: () => proceed.promise }));
+    await breathe();
+    await withdraw();
+    proceed.resolve();
+    expect(await replacing).to.deep.include({ state: 'active', version: '1', requires: [] });
+    expect(liveVersion(host)).to.equal('1');
   });
 
   it('restarts users of a changed service in the same swap: none of their taps is missing for a moment', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { definePlugin, type Disposer, type Plugin, type ServiceName } from '../../kernel/index.ts';
 import { breathe } from '../harness/fake-clock.ts';
-import { signal, startKernel, type KernelFixture, type Resource } from './kernel-fixture.ts';
+import { signal, startKernel, toolNamed, type KernelFixture, type Resource } from './kernel-fixture.ts';
 
 const resource = (generation: number): Resource => ({ generation, use: () => undefined });
 
@@ -163,6 +163,7 @@ describe('services', () => {
         requires: ['testResource'],
         async setup(ctx) {
           ctx.own('x', () => void (isUndone = true));
+          ctx.register('tool', toolNamed('t'));
           await proceed.promise;
         },
       }),
@@ -172,5 +173,6 @@ describe('services', () => {
     proceed.resolve();
     expect(await loading).to.deep.include({ state: 'pending', missing: ['testResource'] });
     expect(isUndone).to.equal(true);
+    expect(host.kernel.registry('tool').version).to.equal(0);
   });
 });

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { agentFile, startHost, type TestHost } from '../../harness/index.ts';
 
 const described = (name: string, description: string): string => agentFile(name, `description: ${description}`);
@@ -83,7 +84,7 @@ describe('agents over a restart', () => {
       await first.request('POST', `/api/v1/agents/a/files`, { files: { 'AGENT.md': described('a', description) } });
       versions.push(String(view('a')?.version));
     }
-    const { profiles } = { profiles: (await restart()).kernel.service('profiles') };
+    const profiles = (await restart()).kernel.service('profiles');
     const found = await Promise.all(versions.map(async (version) => (await profiles.at('a', version))?.description));
     expect(found).to.deep.equal(['one', 'two', 'one', 'three']);
     expect((await profiles.at('a', String(versions[1])))?.version).to.equal(versions[1]);
@@ -111,7 +112,8 @@ describe('agents over a restart', () => {
       const old = { 'AGENT.md': described('a', 'old'), 'one.txt': '1', 'two.txt': '2' };
       await first.request('POST', '/api/v1/agents/a/files', { files: old });
       await first.stop();
-      const child = spawn(process.execPath, ['--import=tsx', new URL('killed-save.ts', import.meta.url).pathname, home, String(call)], { stdio: 'inherit' });
+      const script = new URL(import.meta.url.endsWith('.ts') ? './killed-save.ts' : './killed-save.js', import.meta.url);
+      const child = fork(fileURLToPath(script), [home, String(call)]);
       const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
       expect(signal).to.equal('SIGKILL');
       await restart();

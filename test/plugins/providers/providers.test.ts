@@ -254,7 +254,7 @@ describe('the service providers', function () {
   const named = (name: string, more = {}) => ({ name, baseUrl: 'http://model.test', ...more });
 
   it('gives mock for a new agent when there is nothing else or no author model', async () => {
-    await using empty = await providing({ config: { author: { model: 'm' } } });
+    await using empty = await providing({ config: { authorModel: 'm' } });
     expect(empty.kernel.service('providers').defaults()).to.deep.equal({ provider: 'mock', model: 'mock' });
     await using modelless = await providing({ config: { providers: [named('a')] } });
     expect(modelless.kernel.service('providers').defaults()).to.deep.equal({ provider: 'mock', model: 'mock' });
@@ -262,11 +262,11 @@ describe('the service providers', function () {
 
   it('gives the first provider by name with the author model, or the author provider where it exists', async () => {
     const providers = [named('b'), named('a')];
-    await using first = await providing({ config: { providers, author: { provider: null, model: 'm' } } });
+    await using first = await providing({ config: { providers, authorModel: 'm' } });
     expect(first.kernel.service('providers').defaults()).to.deep.equal({ provider: 'a', model: 'm' });
-    await using chosen = await providing({ config: { providers, author: { provider: 'b', model: 'm' } } });
+    await using chosen = await providing({ config: { providers, authorProvider: 'b', authorModel: 'm' } });
     expect(chosen.kernel.service('providers').defaults()).to.deep.equal({ provider: 'b', model: 'm' });
-    await using gone = await providing({ config: { providers, author: { provider: 'z', model: 'm' } } });
+    await using gone = await providing({ config: { providers, authorProvider: 'z', authorModel: 'm' } });
     expect(gone.kernel.service('providers').defaults()).to.deep.equal({ provider: 'a', model: 'm' });
   });
 
