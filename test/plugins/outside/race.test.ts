@@ -47,8 +47,9 @@ describe('files while another process swaps them for links', () => {
     try {
       await Promise.all([read('race'), read('race'), read('sub/secret.txt'), read('sub/deep/secret.txt'), write(), write(), list()]);
     } finally {
-      swapper.kill('SIGKILL');
-      await once(swapper, 'exit');
+      const exited = once(swapper, 'exit');
+      expect(swapper.kill('SIGKILL'), 'the swapper was still at work').to.equal(true);
+      await exited;
     }
     expect(seen.leaked).to.equal(0);
     expect((await readdir(b.outside, { recursive: true })).sort()).to.deep.equal(['deep', 'deep/mark', 'deep/secret.txt', 'secret.txt']);
