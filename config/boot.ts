@@ -4,14 +4,13 @@ import { join, resolve } from 'node:path';
 import {
   type Clock,
   createKernel,
-  createTurnLoop,
-  createTurns,
   definePlugin,
   type KernelHost,
   OryxError,
   type Plugin,
   type ProviderAdapter,
   systemClock,
+  toStderr,
 } from '../kernel/index.ts';
 import { type Configuration, readConfiguration } from '../plugins/loader/configuration.ts';
 import { packageVersion, templateRoot } from './package-root.ts';
@@ -51,16 +50,14 @@ export interface Host {
 /**
  * Starts a host.
  *
+ * Log lines that no sink has seen when the start fails are dropped: the error that is thrown says it all.
+ *
  * @throws OryxError for a configuration that is not valid, a workspace in use, a port in use, and for a built-in plugin that fails
  */
 export async function boot(options: BootOptions): Promise<Host> {
   const configuration = configurationFor(options);
-  const kernel = createKernel({ clock: options.clock ?? systemClock() });
-  kernel.provideBuiltIn('turnLoop', createTurnLoop(kernel));
-  kernel.provideBuiltIn(
-    'turns',
-    createTurns(kernel, () => kernel.service('engine')),
-  );
+  let failed = false;
+  const kernel = createKernel({ clock: options.clock ?? systemClock(), lastResort: (line) => failed || toStderr(line) });
   try {
     for (const plugin of [adaptersPlugin(options.adapters ?? []), ...builtInPlugins, ...(options.plugins ?? [])]) {
       await loadOrThrow(kernel, plugin, { ...configuration.sectionOf(plugin), ...programmed(options)[plugin.name] });
@@ -70,6 +67,7 @@ export async function boot(options: BootOptions): Promise<Host> {
     const { url } = await kernel.service('http').listen();
     return { kernel, configuration, url, root: kernel.service('workspace').root, close: () => closeHost(kernel) };
   } catch (error) {
+    failed = true;
     await kernel.close();
     throw error;
   }

@@ -26,12 +26,8 @@ export interface HookSlotHost {
 
 type Run = (...args: readonly unknown[]) => Promise<unknown>;
 
-type Done = (error: Error | null, answer?: unknown) => void;
-/** Gets the hook's arguments and, last, a `Done`. */
-type AsyncTap = (...all: readonly unknown[]) => void;
-
 interface Compiled {
-  tapAsync(options: { readonly name: string; readonly stage: number }, run: AsyncTap): void;
+  tapPromise(options: { readonly name: string; readonly stage: number }, run: Run): void;
   promise: Run;
 }
 
@@ -108,53 +104,46 @@ export class HookSlot {
 
   #compile(): Snapshot {
     const hook = new (KINDS[this.#spec.kind] as HookClass)(this.#spec.args, this.#name);
-    for (const tap of this.#taps) hook.tapAsync({ name: tap.owner.name, stage: tap.stage }, this.#guarded(tap));
+    for (const tap of this.#taps) hook.tapPromise({ name: tap.owner.name, stage: tap.stage }, this.#guarded(tap));
     return { call: (...args) => hook.promise(...args), owners: [...new Set(Array.from(this.#taps, ({ owner }) => owner))] };
   }
 
-  /** The tap under the failure rule of the hook's kind. A tap that answers synchronously costs no promise. */
-  #guarded(tap: Tap): AsyncTap {
-    return (...all) => {
-      const done = all.at(-1) as Done;
-      const accept = (answer: unknown): void => this.#accept(tap, answer, done);
-      const fail = (error: unknown): void => this.#fail(tap, error, done);
-      let answer: unknown;
+  /** The tap under the failure rule of the hook's kind. */
+  #guarded(tap: Tap): Run {
+    return async (...args) => {
       try {
-        answer = tap.run(...all.slice(0, -1));
+        const answer = await this.#bounded(tap, args);
+        if (this.#spec.kind === 'collect' && answer !== undefined && !Array.isArray(answer))
+          throw new TypeError('a collector must return rows');
+        return this.#spec.kind === 'observe' ? undefined : answer;
       } catch (error) {
-        fail(error);
-        return;
+        return this.#failed(tap, error);
       }
-      if (isThenable(answer)) within(this.#host.clock, TAP_TIMEOUT_MS, answer, () => this.#overdue(tap, answer)).then(accept, fail);
-      else accept(answer);
     };
   }
 
   /** In a tapable bail hook `null` would be an answer; here it is none. */
-  #accept(tap: Tap, answer: unknown, done: Done): void {
-    const { kind } = this.#spec;
-    const isNone = answer === null || answer === undefined || kind === 'observe';
-    if (kind === 'collect' && !isNone && !Array.isArray(answer)) this.#fail(tap, new TypeError('it returned no rows'), done);
-    else done(null, isNone ? undefined : answer);
+  async #bounded(tap: Tap, args: readonly unknown[]): Promise<unknown> {
+    const { name, gate } = tap.owner;
+    const answer = tap.run(...args);
+    if (!isThenable(answer)) return answer ?? undefined;
+    const late = (): Error => {
+      const leave = gate.enter(`hook ${this.#name}, overdue`);
+      void answer.then(leave, leave);
+      return new OryxError('ORYX_HOOK_FAILED', `plugin "${name}" did not answer ${this.#name} within ${TAP_TIMEOUT_MS / 1000} s`);
+    };
+    return (await within(this.#host.clock, TAP_TIMEOUT_MS, answer, late)) ?? undefined;
   }
 
-  /** The call goes on without the tap; its plugin stays open for it. */
-  #overdue({ owner: { name, gate } }: Tap, answer: PromiseLike<unknown>): OryxError {
-    const leave = gate.enter(`hook ${this.#name}, overdue`);
-    answer.then(leave, leave);
-    return new OryxError('ORYX_HOOK_FAILED', `plugin "${name}" did not answer ${this.#name} within ${TAP_TIMEOUT_MS / 1000} s`);
-  }
-
-  #fail({ owner: { name }, required }: Tap, error: unknown, done: Done): void {
+  #failed({ owner: { name }, required }: Tap, error: unknown): unknown {
     const spec = this.#spec;
     if (spec.kind === 'transform' || (spec.kind === 'collect' && required)) {
-      done(new OryxError('ORYX_HOOK_FAILED', `plugin "${name}" failed in ${this.#name}: ${messageOf(error)}`, { cause: error }));
-      return;
+      throw new OryxError('ORYX_HOOK_FAILED', `plugin "${name}" failed in ${this.#name}: ${messageOf(error)}`, { cause: error });
     }
     this.#host.log.error('a hook tap failed', { hook: this.#name, tap: name, error });
+    if (spec.kind !== 'decide') return undefined;
     const reason = isOryxError(error) ? error.message : 'it failed; the log has the cause';
-    const problem = `plugin "${name}" could not decide on ${this.#name}: ${reason}`;
-    done(null, spec.kind === 'decide' ? spec.closed(name, problem) : undefined);
+    return spec.closed(name, `plugin "${name}" could not decide on ${this.#name}: ${reason}`);
   }
 }
 

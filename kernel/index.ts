@@ -6,6 +6,5 @@ export * from './result.ts';
 export * from './schema.ts';
 export * from './clock.ts';
 export { createKernel, type KernelHost, type KernelOptions } from './kernel.ts';
-export { createTurnLoop } from './turn-loop.ts';
-export { createTurns } from './turns.ts';
 export type { HookRunner } from './loop-host.ts';
+export { toStderr } from './log.ts';

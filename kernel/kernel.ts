@@ -8,9 +8,11 @@ import { Gate } from './gate.ts';
 import { HOOKS } from './hook-table.ts';
 import { HookSlot } from './hook-slot.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { LogHub } from './log.ts';
+import { type LastResort, LogHub } from './log.ts';
 import type { HookRunner, LoopHost } from './loop-host.ts';
 import { Registry, type Owner } from './registry.ts';
+import { createTurnLoop } from './turn-loop.ts';
+import { createTurns } from './turns.ts';
 
 /** The kernel as its creator holds it. */
 export interface KernelHost extends Kernel, LoopHost {
@@ -25,15 +27,24 @@ export interface KernelHost extends Kernel, LoopHost {
   tapCount(): number;
 }
 
+/** What a kernel is made with. */
 export interface KernelOptions {
   readonly clock: Clock;
   /** Services that live as long as the kernel. */
   readonly services?: Partial<Services>;
+  /** Gets, at close, the log lines that no sink came for. Default: lines of JSON on standard error. */
+  readonly lastResort?: LastResort;
 }
 
-/** A kernel without plugins. It provides the service `kernel`. */
+/** A kernel without plugins. It provides the services `kernel`, `turnLoop` and `turns`; the last needs a plugin that provides `engine`. */
 export function createKernel(options: KernelOptions): KernelHost {
-  return new Host(options);
+  const host = new Host(options);
+  host.provideBuiltIn('turnLoop', createTurnLoop(host));
+  host.provideBuiltIn(
+    'turns',
+    createTurns(host, () => host.service('engine')),
+  );
+  return host;
 }
 
 class Host implements KernelHost {
@@ -49,9 +60,9 @@ class Host implements KernelHost {
   #isSettleQueued = false;
   #closing: Promise<void> | undefined;
 
-  constructor({ clock, services = {} }: KernelOptions) {
+  constructor({ clock, services = {}, lastResort }: KernelOptions) {
     this.clock = clock;
-    this.#logs = new LogHub(clock);
+    this.#logs = new LogHub(clock, lastResort);
     this.log = this.#logs.logger('kernel');
     this.#self = { name: 'kernel', gate: new Gate(clock) };
     const barrier = new Barrier();

@@ -6,7 +6,7 @@ import type { Clock, LogFields, LogLine, LogSink, Logger } from './contract/inde
 const MAX_KEPT_LINES = 1_000;
 
 /** Writes a line where an operator can see it when no sink can take it. */
-export type LastResort = (line: LogLine) => void;
+export type LastResort = (line: LogLine) => unknown;
 
 /** Never throws at those who log. Lines without a sink are kept for the next one. */
 export class LogHub {
@@ -81,7 +81,8 @@ export class LogHub {
   }
 }
 
-function toStderr(line: LogLine): void {
+/** Prints a line of JSON on standard error. */
+export function toStderr(line: LogLine): void {
   process.stderr.write(`${printed(line)}\n`);
 }
 

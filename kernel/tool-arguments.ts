@@ -1,6 +1,7 @@
 /** A model's arguments: parsed, validated, frozen. */
 import type { Tool } from './contract/index.ts';
-import { compileSchema, deepFreeze } from './schema.ts';
+import { messageOf } from './errors.ts';
+import { type Check, compileSchema, deepFreeze } from './schema.ts';
 
 export type ParsedArguments =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
@@ -13,9 +14,18 @@ export type ParsedArguments =
 export function parseArguments(tool: Tool, argumentsJson: string): ParsedArguments {
   const parsed = parseObject(argumentsJson);
   if (!parsed.ok) return parsed;
-  const checked = compileSchema(tool.inputSchema)(respelled(parsed.value, tool.aliases ?? {}));
+  const checked = checkOf(tool)(respelled(parsed.value, tool.aliases ?? {}));
   if (!checked.ok) return checked;
   return { ok: true, value: deepFreeze(checked.value as Record<string, unknown>) };
+}
+
+/** Tools of plugins and servers may use keywords that we do not know. A schema that cannot be compiled lets nothing pass. */
+function checkOf(tool: Tool): Check<unknown> {
+  try {
+    return compileSchema(tool.inputSchema, { foreign: true });
+  } catch (error) {
+    return () => ({ ok: false, message: `the tool's own schema is not valid: ${messageOf(error)}` });
+  }
 }
 
 function parseObject(argumentsJson: string): ParsedArguments {

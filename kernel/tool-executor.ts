@@ -1,5 +1,7 @@
 /** One tool call from the model's wish to a result: look up, validate, guard, claim, execute, observe. */
 import type {
+  ReadonlyRegistry,
+  Tool,
   Claim,
   Refusal,
   StepResult,
@@ -13,15 +15,14 @@ import type {
   TurnEvent,
 } from './contract/index.ts';
 import type { LoopHost } from './loop-host.ts';
-import { OryxError, messageOf } from './errors.ts';
+import { callDeadline } from './call-deadline.ts';
+import { isOryxError, OryxError, messageOf } from './errors.ts';
 import { fail } from './result.ts';
 import { parseArguments } from './tool-arguments.ts';
 import { declaredTools, isDeclared } from './tool-set.ts';
 
 /** Deadline of one call when the tool names none. */
 const TOOL_TIMEOUT_MS = 120_000;
-/** How long an aborted tool may take to return what it has. */
-const ABORT_GRACE_MS = 1_000;
 
 type Decision = { readonly call: ToolCall } | { readonly result: ToolResult };
 
@@ -35,13 +36,13 @@ export class ToolExecutor {
 
   /** True when the call may run beside its neighbours. */
   isReadOnly(request: ToolCallRequest): boolean {
-    return this.#host.registry('tool').get(request.name)?.readOnly === true;
+    return this.#tools.get(request.name)?.readOnly === true;
   }
 
   /**
    * Runs one call inside the step `name`; every failure is a result.
    *
-   * @param refusal  a result that stands already (too many calls): the call is recorded, not run
+   * @param given  a result that stands already (too many calls): the call is recorded, not run
    */
   run(
     turn: Turn,
@@ -49,9 +50,9 @@ export class ToolExecutor {
     request: ToolCallRequest,
     steps: Steps,
     emit: (event: TurnEvent) => void,
-    refusal?: ToolResult,
+    given?: ToolResult,
   ): Promise<ToolResult> {
-    const tool = this.#host.registry('tool').get(request.name);
+    const tool = this.#tools.get(request.name);
     const record: ToolCallRecord = {
       id: request.id,
       toolName: request.name,
@@ -63,18 +64,28 @@ export class ToolExecutor {
     return steps.step<ToolResult>(name, { idempotent, lost: () => this.#lost(record) }, async (key, begin) => {
       emit({ type: 'tool_start', name: request.name });
       const since = this.#host.clock.monotonic();
-      const result = refusal ?? (await this.#execute(record, key, idempotent ? nothing : begin));
+      const result = given ?? (await this.#pinned(record, key, idempotent ? () => Promise.resolve() : begin));
       emit({ type: 'tool_end', name: request.name, success: result.success });
       const rows = await this.#host.hooks.afterToolCall([], record, result, this.#host.clock.monotonic() - since);
       return { value: result, rows };
     });
   }
 
-  async #execute(record: ToolCallRecord, key: string, begin: () => Promise<void>): Promise<ToolResult> {
-    const decision = await this.#decide(record);
+  get #tools(): ReadonlyRegistry<Tool> {
+    return this.#host.registry('tool');
+  }
+
+  /** The very tool that was looked up is judged and run, its owner held in place all the while. */
+  async #pinned(record: ToolCallRecord, key: string, begin: () => Promise<void>): Promise<ToolResult> {
+    const execute = (tool: Tool): Promise<ToolResult> => this.#execute(record, tool, key, begin);
+    return (await this.#tools.use(record.toolName, `tool ${record.toolName}`, execute)) ?? fail(`Unknown tool: ${record.toolName}`);
+  }
+
+  async #execute(record: ToolCallRecord, tool: Tool, key: string, begin: () => Promise<void>): Promise<ToolResult> {
+    const decision = await this.#decide(record, tool);
     if ('result' in decision) return decision.result;
     const { call } = decision;
-    for (const claim of claimsOf(call)) {
+    for (const claim of this.#claimsOf(call)) {
       const refusal = await this.#host.hooks.onClaim(claim, call);
       if (refusal) return refused(refusal);
     }
@@ -82,92 +93,58 @@ export class ToolExecutor {
     return this.#invoke(call, key);
   }
 
-  /** Known, declared, valid, permitted, in that order. */
-  async #decide(record: ToolCallRecord): Promise<Decision> {
-    const { tool, toolName, turn } = record;
-    if (!tool) return { result: fail(`Unknown tool: ${toolName}`) };
-    if (!isDeclared(turn.agent, tool))
-      return {
-        result: refused({
-          blockedBy: 'undeclared',
-          message: `agent "${turn.agent.name}" does not declare the tool ${toolName} in its tools`,
-        }),
-      };
-    const parsed = parseArguments(tool, record.argumentsJson);
-    if (!parsed.ok) return { result: fail(`Bad arguments for ${toolName}: ${parsed.message}`) };
-    const call: ToolCall = { id: record.id, tool, input: parsed.value, turn, argumentsJson: record.argumentsJson };
+  /** Declared, valid, permitted, in that order. */
+  async #decide({ id, argumentsJson, turn }: ToolCallRecord, tool: Tool): Promise<Decision> {
+    if (!isDeclared(turn.agent, tool)) return { result: refused(undeclared(turn, tool)) };
+    const parsed = parseArguments(tool, argumentsJson);
+    if (!parsed.ok) return { result: fail(`Bad arguments for ${tool.name}: ${parsed.message}`) };
+    const call: ToolCall = { id, tool, input: parsed.value, turn, argumentsJson };
     const refusal = (await this.#host.hooks.beforeToolCall(call)) ?? (await this.#withdrawn(call));
     return refusal ? { result: refused(refusal) } : { call };
   }
 
   /** A tool that a plugin took off the model's list does not run either, whatever the model asks for. */
   async #withdrawn({ tool, turn }: ToolCall): Promise<Refusal | undefined> {
-    const offered = await this.#host.hooks.selectTools(declaredTools(turn.agent, this.#host.registry('tool')), turn);
+    const offered = await this.#host.hooks.selectTools(declaredTools(turn.agent, this.#tools), turn);
     if (offered.some(({ name }) => name === tool.name)) return undefined;
     return { blockedBy: 'policy', message: `the tool ${tool.name} is withdrawn from agent "${turn.agent.name}"` };
   }
 
-  /** Runs the tool with its owner held in place, until it returns, its deadline passes or the turn is aborted. */
-  async #invoke(call: ToolCall, key: string): Promise<ToolResult> {
-    const { tool, turn, input } = call;
-    const abort = new AbortController();
-    const timeoutMs = tool.timeoutMs ?? TOOL_TIMEOUT_MS;
-    let refusal: Refusal | undefined;
-    const run: ToolRun = {
-      signal: abort.signal,
-      turn,
-      call,
-      key,
-      claim: async (claim: Claim) => {
-        refusal = await this.#host.hooks.onClaim(claim, call);
-        if (refusal) throw new OryxError('ORYX_REFUSED', refusal.message);
-      },
-    };
-    const running = this.#host
-      .registry('tool')
-      .use(tool.name, `tool ${tool.name}`, () => tool.execute(input, run))
-      .then((result) => result ?? fail(`Unknown tool: ${tool.name}`))
-      .catch((error: unknown) => this.#thrown(call, error, refusal));
-    const ended = this.#bound(turn.signal, timeoutMs, abort, tool.name);
+  /** What the call will touch. A tool that cannot say claims what no guard permits. */
+  #claimsOf({ tool, input, turn }: ToolCall): readonly Claim[] {
     try {
-      return await Promise.race([running, ended.result]);
-    } finally {
-      ended.release();
+      return tool.claims?.(input, turn) ?? [];
+    } catch (error) {
+      this.#host.log.error('a tool could not say what it will touch', { tool: tool.name, error });
+      return [{ kind: 'unknown', value: tool.name }];
     }
   }
 
-  #thrown({ tool }: ToolCall, error: unknown, refusal: Refusal | undefined): ToolResult {
-    if (refusal) return refused(refusal);
-    this.#host.log.error('tool threw instead of returning a failure', { tool: tool.name, error });
-    return fail(`${tool.name} failed: ${messageOf(error)}`);
+  /** Runs the tool until it returns, its deadline passes or the turn is aborted. */
+  async #invoke(call: ToolCall, key: string): Promise<ToolResult> {
+    const { tool, turn, input } = call;
+    const deadline = callDeadline(this.#host.clock, turn.signal, tool.timeoutMs ?? TOOL_TIMEOUT_MS, tool.name);
+    let refusal: Refusal | undefined;
+    const claim = async (late: Claim): Promise<void> => {
+      refusal = await this.#host.hooks.onClaim(late, call);
+      if (refusal) throw new OryxError('ORYX_REFUSED', refusal.message);
+    };
+    const run: ToolRun = { signal: deadline.signal, turn, call, key, claim };
+    const running = (async () => checked(tool, await tool.execute(input, run)))().catch((error: unknown) =>
+      refusal ? refused(refusal) : this.#thrown(tool, error),
+    );
+    try {
+      return await Promise.race([running, deadline.over]);
+    } finally {
+      deadline.release();
+    }
   }
 
-  /** Resolves when the call's time is over; `release` ends the watch. A turn that is aborted leaves the tool a moment to return by itself. */
-  #bound(
-    signal: AbortSignal,
-    timeoutMs: number,
-    abort: AbortController,
-    toolName: string,
-  ): { readonly result: Promise<ToolResult>; release(): void } {
-    const { clock } = this.#host;
-    const timers: (() => void)[] = [];
-    let onAbort: () => void = () => undefined;
-    const result = new Promise<ToolResult>((resolve) => {
-      onAbort = () => {
-        abort.abort(signal.reason);
-        timers.push(
-          clock.after(ABORT_GRACE_MS, () => resolve(fail(`${toolName} was stopped: ${messageOf(signal.reason)}`, { retryable: false }))),
-        );
-      };
-      if (timeoutMs > 0) timers.push(clock.after(timeoutMs, () => expire(resolve, abort, toolName, timeoutMs)));
-      if (signal.aborted) onAbort();
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-    const release = (): void => {
-      signal.removeEventListener('abort', onAbort);
-      for (const cancel of timers) cancel();
-    };
-    return { result, release };
+  #thrown(tool: Tool, error: unknown): ToolResult {
+    const blockedBy = this.#tools.ownerOf(tool.name) ?? tool.name;
+    if (isOryxError(error) && error.code === 'ORYX_REFUSED') return refused({ blockedBy, message: error.message });
+    this.#host.log.error('a tool threw instead of returning a failure', { tool: tool.name, error });
+    return fail(`${tool.name} failed: ${messageOf(error)}`);
   }
 
   /** The result of a call that a crash cut off and that must not be repeated. */
@@ -179,17 +156,17 @@ export class ToolExecutor {
   }
 }
 
-function expire(resolve: (result: ToolResult) => void, abort: AbortController, toolName: string, timeoutMs: number): void {
-  resolve(fail(`${toolName} timed out after ${timeoutMs / 1000} s`, { retryable: false }));
-  abort.abort(new OryxError('ORYX_TURN_TIMEOUT', `${toolName} timed out`));
+/** Untyped plugins can return anything; what is no result is a failure. */
+function checked(tool: Tool, result: ToolResult): ToolResult {
+  const { success, content, errorMessage } = (result ?? {}) as { success?: unknown; content?: unknown; errorMessage?: unknown };
+  const isResult = success === true ? typeof content === 'string' : success === false && typeof errorMessage === 'string';
+  return isResult ? result : fail(`${tool.name} returned something that is not a tool result`);
 }
 
-function claimsOf({ tool, input, turn }: ToolCall): readonly Claim[] {
-  return tool.claims?.(input, turn) ?? [];
+function undeclared({ agent }: Turn, { name }: Tool): Refusal {
+  return { blockedBy: 'undeclared', message: `agent "${agent.name}" does not declare the tool ${name} in its tools` };
 }
 
 function refused({ blockedBy, message }: Refusal): ToolResult {
   return { success: false, errorMessage: message, retryable: false, blockedBy };
 }
-
-const nothing = (): Promise<void> => Promise.resolve();

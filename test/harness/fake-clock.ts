@@ -27,6 +27,7 @@ export function fakeClock(startAt = Date.UTC(2026, 10, 30)): FakeClock {
       return () => void timers.delete(timer);
     },
     async tick(ms) {
+      await breathe();
       const until = now + ms;
       for (let next = due(until); next; next = due(until)) {
         timers.delete(next);
