@@ -32,6 +32,7 @@ const MAX_RESUMES = 3;
 /** A turn accepted longer ago than this is not taken up again. */
 const MAX_RESUME_AGE_MS = 24 * 3600 * 1000;
 
+/** What an engine works with. `maxRuns` is how many turns run side by side in the process. */
 export interface EngineParts {
   readonly store: Store;
   readonly turns: TurnRepository;
@@ -44,6 +45,7 @@ export interface EngineParts {
   readonly failpoint: Failpoint;
 }
 
+/** The service `engine`. Its owner calls `drain` before the store closes; afterwards it accepts nothing more. */
 export class EmbeddedEngine implements Engine {
   readonly #parts: EngineParts;
   readonly #lanes: Lanes;
@@ -171,16 +173,21 @@ export class EmbeddedEngine implements Engine {
     const release = await Promise.race([place, cancelled]);
     if (!release) void place.then((late) => late());
     try {
-      const outcome = await this.#run(live, from);
-      await this.#end(live, outcome);
+      await this.#end(live, await this.#run(live, from).catch((error: unknown) => this.#brokenOff(live, error)));
     } catch (error) {
-      if (!isOryxError(error) || error.code !== 'ORYX_STOPPING')
-        this.#parts.log.error('a run broke off', { traceId: live.request.id, error });
       this.#forget(live);
       live.abandon(error as Error);
     } finally {
       release?.();
     }
+  }
+
+  /** The outcome of a run that could not go on, e.g. because the store failed. A suspended run has none: it goes on at the next start. */
+  #brokenOff(live: LiveTurn, error: unknown): TurnOutcome {
+    if (isOryxError(error) && error.code === 'ORYX_STOPPING') throw error;
+    this.#parts.log.error('a run broke off', { traceId: live.request.id, error });
+    const reason = isOryxError(error) ? error : new OryxError('ORYX_INTERNAL', 'Internal server error', { cause: error });
+    return failed(live, reason);
   }
 
   async #run(live: LiveTurn, from: Start): Promise<TurnOutcome> {

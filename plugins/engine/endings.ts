@@ -6,6 +6,7 @@ import type { TurnRepository } from './turn-repository.ts';
 /** How long to wait before an end that could not be written is written again. */
 const RETRY_MS = 2_000;
 
+/** What writing an end needs. */
 export interface EndingParts {
   readonly store: Store;
   readonly turns: TurnRepository;

@@ -10,6 +10,7 @@ export type Moment =
   | 'after_reply_persisted_before_response'
   | 'step';
 
+/** Called at every moment; does nothing, ends the process or throws, as it was made to. */
 export type Failpoint = (moment: Moment) => void;
 
 /**

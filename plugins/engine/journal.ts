@@ -3,6 +3,7 @@ import type { Clock, Statement, StepOptions, StepResult, Steps, Store } from '..
 import type { Failpoint } from './failpoint.ts';
 import type { StepRow, TurnRepository } from './turn-repository.ts';
 
+/** What the journal of one turn works with. */
 export interface JournalParts {
   readonly turnId: string;
   readonly store: Store;

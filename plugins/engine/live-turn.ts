@@ -1,6 +1,7 @@
 /** A turn that this process has accepted or taken up and that has not ended yet. */
 import type { TurnOutcome, TurnRequest, TurnSummary } from '../../kernel/index.ts';
 
+/** Ends exactly once, by `end` or `abandon`; the later of the two does nothing. A rejection that nobody waits for is no unhandled one. */
 export class LiveTurn {
   readonly request: TurnRequest;
   readonly acceptedAt: number;

@@ -82,6 +82,7 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
     flags: {
       'server.port': 0,
       'logging.level': 'error',
+      'logging.format': 'off',
       'oryxos.providers': [{ name: 'scripted', baseUrl: options.modelUrl ?? 'http://127.0.0.1:9/v1' }],
       ...options.config,
     },
