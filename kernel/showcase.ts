@@ -16,10 +16,15 @@ export interface Exhibit {
 
 type Phase = 'staged' | 'live' | 'withdrawn';
 
+/**
+ * Goes one way: staged, live, withdrawn. Changing and announcing are apart, so that several showcases can change before anybody hears of
+ * it.
+ */
 export class Showcase {
   readonly #owner: string;
   readonly #leaving: ReadonlySet<Owner>;
   readonly #exhibits = new Set<Exhibit>();
+  readonly #keys = new Set<string>();
   readonly #keys = new Set<string>();
   #phase: Phase = 'staged';
 

@@ -14,6 +14,7 @@ import { scaffoldOf } from './scaffold.ts';
 import type { Serial } from './serial.ts';
 import type { FileWriter, NewFile } from './staged-files.ts';
 
+/** What an editor works with. */
 export interface AgentEditorParts {
   readonly directory: string;
   readonly archive: string;
@@ -28,6 +29,7 @@ export interface AgentEditorParts {
   readonly deletions: DeletionListeners;
 }
 
+/** A new agent; what is missing comes from the defaults. */
 export interface CreateRequest {
   readonly name: string;
   readonly description?: string | null | undefined;
@@ -35,6 +37,7 @@ export interface CreateRequest {
   readonly model?: string | null | undefined;
 }
 
+/** Every change resolves when it is on disk and live. A rejection means that nothing has changed. */
 export interface AgentEditor {
   /** A new agent from the scaffold. 400 for a bad name, an unknown provider or a directory that exists. */
   create(request: CreateRequest): Promise<void>;
@@ -50,6 +53,7 @@ export interface AgentEditor {
   remove(name: string): Promise<void>;
 }
 
+/** An editor of the agents in one directory. */
 export function createAgentEditor(parts: AgentEditorParts): AgentEditor {
   const { directory, roster, follower, serial, files, log } = parts;
 

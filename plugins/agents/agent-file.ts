@@ -11,6 +11,7 @@ const OLD_MS = 3000;
 /** Errors of the machine, not of the file: they say nothing about it. */
 const PASSING = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EIO', 'ESTALE'];
 
+/** What a look at an AGENT.md found. `glance` is what `glanceAt` would have answered just before. */
 export type AgentFile =
   | {
       readonly kind: 'text';

@@ -2,6 +2,7 @@
 import type { Statement, Store } from '../../kernel/index.ts';
 import type { SaveNote } from './save-note.ts';
 
+/** A save whose process did not come to its end. */
 export interface UnfinishedSave {
   readonly id: string;
   readonly note: SaveNote;
@@ -9,6 +10,7 @@ export interface UnfinishedSave {
   readonly done: boolean;
 }
 
+/** The notes, by id of the save. Every method rejects as `Store` does. */
 export interface AgentSaves {
   begin(id: string, note: SaveNote): Promise<void>;
   /** The statement from whose commit on the new files count. */
@@ -17,6 +19,7 @@ export interface AgentSaves {
   unfinished(): Promise<readonly UnfinishedSave[]>;
 }
 
+/** The notes in the database. */
 export function createAgentSaves(store: Store): AgentSaves {
   return {
     async begin(id, note) {

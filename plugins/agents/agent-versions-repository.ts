@@ -1,6 +1,7 @@
 /** Texts of agents by content hash. A run keeps the hash and finds its agent again, whatever has become of the file. */
 import type { Statement, Store } from '../../kernel/index.ts';
 
+/** One version of an agent. */
 export interface AgentText {
   readonly name: string;
   /** SHA-256 of the file, hex. */
@@ -8,6 +9,7 @@ export interface AgentText {
   readonly text: string;
 }
 
+/** The texts, by name and version. Every method rejects as `Store` does. */
 export interface AgentVersions {
   /** The version of each agent that was live last. */
   live(): Promise<ReadonlyMap<string, string>>;
@@ -18,6 +20,7 @@ export interface AgentVersions {
   retire(names: readonly string[]): Promise<void>;
 }
 
+/** The texts in the database. */
 export function createAgentVersions(store: Store): AgentVersions {
   const retired = (name: string): Statement => ({ sql: 'UPDATE agent_versions SET live = 0 WHERE name = ? AND live = 1', params: [name] });
   return {

@@ -4,6 +4,7 @@ import type { AgentView } from './contract.ts';
 import type { AgentDefinition, Reference } from './derive.ts';
 import type { RosterEntry } from './roster.ts';
 
+/** A live agent in short. */
 export interface ProfileView {
   readonly name: string;
   readonly description: string | null;
@@ -36,6 +37,7 @@ export function agentViewOf(name: string, { live, error }: RosterEntry, surround
   };
 }
 
+/** The short form of a live agent. */
 export function profileViewOf({ profile }: AgentDefinition): ProfileView {
   const { name, description, provider, model, tools } = profile;
   return { name, description: description || null, provider, model, tools };

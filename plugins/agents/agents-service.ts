@@ -8,6 +8,7 @@ import type { DeletionListeners } from './deletion-listeners.ts';
 import type { DiskFollower } from './disk-follower.ts';
 import type { Roster, RosterEntry } from './roster.ts';
 
+/** What the service works with. */
 export interface AgentsServiceParts {
   readonly roster: Roster;
   readonly follower: DiskFollower;

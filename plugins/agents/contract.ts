@@ -9,6 +9,7 @@ export interface AgentError {
   readonly column: number | null;
 }
 
+/** A schedule as AGENT.md declares it; `id` and `key` are the same. */
 export interface ScheduleView {
   readonly id: string;
   readonly key: string;
@@ -61,6 +62,7 @@ export { cronProblem } from './cron-syntax.ts';
 export { parseFrontMatter } from './front-matter.ts';
 export { isZone } from './zone.ts';
 
+/** The agents of the workspace. */
 export interface Agents {
   list(): readonly AgentView[];
   /** Throws ORYX_NOT_FOUND. */

@@ -7,6 +7,7 @@ export interface DeletionListeners {
   tell(name: string): Promise<void>;
 }
 
+/** An empty list. */
 export function createDeletionListeners(): DeletionListeners {
   const listeners = new Set<{ readonly listener: (name: string) => Promise<void> }>();
   return {

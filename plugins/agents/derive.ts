@@ -23,6 +23,7 @@ export interface AgentDefinition {
   readonly warnings: readonly string[];
 }
 
+/** What a text is judged by. */
 export interface DeriveOptions {
   /** The directory's name; the text must agree. */
   readonly name: string;
@@ -35,6 +36,7 @@ export interface DeriveOptions {
   readonly saving?: boolean;
 }
 
+/** The agent, or the first fault of its text. */
 export type Derivation = { readonly ok: true; readonly agent: AgentDefinition } | { readonly ok: false; readonly error: AgentError };
 
 const KNOWN = ['name', 'description', 'identity', 'provider', 'tools', 'mcp_servers', 'channels', 'bootstrap', 'schedules', 'settings'];
@@ -47,7 +49,8 @@ export const MAX_AGENT_BYTES = 1024 * 1024;
 /** Reads, checks and completes an AGENT.md. Never throws for a fault of the text: the first fault comes back with line and column. */
 export function deriveAgent(text: string, options: DeriveOptions): Derivation {
   const nul = text.indexOf('\0');
-  if (nul >= 0) return { ok: false, error: agentError(options.name, 'there is a NUL character in the file: remove it', placeOf(text, nul)) };
+  if (nul >= 0)
+    return { ok: false, error: agentError(options.name, 'there is a NUL character in the file: remove it', placeOf(text, nul)) };
   if (Buffer.byteLength(text) > MAX_AGENT_BYTES) return { ok: false, error: agentError(options.name, 'the file is larger than 1 MB') };
   const parsed = parseFrontMatter(text);
   if (!parsed.ok) return { ok: false, error: agentError(options.name, parsed.problem.message, parsed.problem) };

@@ -4,6 +4,7 @@ import type { AgentVersions } from './agent-versions-repository.ts';
 import { type AgentDefinition, deriveAgent, type Derivation } from './derive.ts';
 import type { Environment } from './env.ts';
 
+/** Three ways to judge a text, by where it comes from. */
 export interface Deriver {
   /** A file as it was found. The version that was live before stays valid when its provider is gone: its calls fail, and its view says why. */
   found(text: string, name: string, version: string, keptVersion: string | undefined): Derivation;
@@ -13,6 +14,7 @@ export interface Deriver {
   stored(name: string, version: string): Promise<AgentDefinition | undefined>;
 }
 
+/** What a deriver works with. */
 export interface DeriverParts {
   readonly versions: AgentVersions;
   readonly knowsProvider: (name: string) => boolean;
@@ -20,6 +22,7 @@ export interface DeriverParts {
   readonly log: Logger;
 }
 
+/** A deriver that asks `knowsProvider` at each call. */
 export function createDeriver({ versions, knowsProvider, environment, log }: DeriverParts): Deriver {
   return {
     found: (text, name, version, keptVersion) =>

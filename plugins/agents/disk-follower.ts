@@ -10,6 +10,7 @@ import type { Serial } from './serial.ts';
 const SETTLE_MS = 100;
 const BATCH = 64;
 
+/** What a follower works with. */
 export interface DiskFollowerParts extends DiskLookParts {
   readonly serial: Serial;
   /** Aborts when nothing may be registered any more. */
@@ -22,6 +23,7 @@ type Queue = Map<string, Firmness>;
 type Good = Finding & { readonly kind: 'good' };
 type Bad = Finding & { readonly kind: 'bad' };
 
+/** Follows the directory, on the serial path. */
 export class DiskFollower {
   readonly #parts: DiskFollowerParts;
   readonly #look: DiskLook;
@@ -148,7 +150,8 @@ export class DiskFollower {
     const earlier = await this.#earlierVersion(name);
     if (earlier === undefined) roster.reject(name, error);
     else roster.restore(earlier, error);
-    log.warn('agent file is invalid', { agent: name, live: roster.entry(name)?.live !== undefined, ...error });
+    const { file, line, column, message: reason } = error;
+    log.warn('agent file is invalid', { agent: name, live: roster.entry(name)?.live !== undefined, file, line, column, reason });
   }
 
   /** After a restart the last good version of a file that is invalid now is in the table only. */

@@ -13,6 +13,7 @@ import type { DerivedAgent, Roster } from './roster.ts';
 const SURE_AFTER_MS = 3000;
 const READS_AT_ONCE = 32;
 
+/** What a look needs. */
 export interface DiskLookParts {
   /** Real path of the directory `agents`. */
   readonly directory: string;
@@ -38,6 +39,7 @@ interface Seen {
   readonly sure: boolean;
 }
 
+/** Looks, and remembers what it has seen, so that unchanged files are not read again. */
 export class DiskLook {
   readonly #parts: DiskLookParts;
   readonly #seen = new Map<string, Seen>();

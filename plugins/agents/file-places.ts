@@ -9,6 +9,7 @@ export interface Place extends NewFile {
   readonly mode: number | undefined;
 }
 
+/** Where files go. */
 export interface Places {
   readonly places: readonly Place[];
   /** Folders to create, relative to the agents directory, outer ones first. */

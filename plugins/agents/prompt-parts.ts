@@ -4,6 +4,7 @@ import { readBootstrapFile } from './bootstrap-file.ts';
 
 const WRITING_TOOLS = ['write_file', 'append_file', 'edit_file', 'make_dir', 'download_file'];
 
+/** What the parts are made with. */
 export interface PromptPartsOptions {
   /** Real path of the workspace. */
   readonly root: string;

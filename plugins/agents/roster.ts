@@ -16,6 +16,7 @@ export interface RosterEntry {
   readonly error: AgentError | null;
 }
 
+/** The agents of this process. Only the serial path may change it. */
 export class Roster {
   readonly #entries = new Map<string, RosterEntry>();
   readonly #registrations = new Map<string, Registration<Profile>>();

@@ -14,6 +14,7 @@ export interface NotedFile {
   readonly digest: string;
 }
 
+/** A whole save. */
 export interface SaveNote {
   readonly files: readonly NotedFile[];
   /** Folders that the save creates, outer ones first. */

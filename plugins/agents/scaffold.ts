@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import type { NewFile } from './staged-files.ts';
 
+/** What the scaffold is filled in with. */
 export interface NewAgent {
   readonly name: string;
   readonly description: string | null;

@@ -4,8 +4,10 @@ const text = { type: 'string' } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
 const texts = { type: 'array', items: text } as const;
 
+/** Path of one agent. */
 export const nameParams = { type: 'object', properties: { name: text }, required: ['name'] } as const;
 
+/** A new agent. */
 export const createBody = {
   type: 'object',
   properties: {
@@ -19,12 +21,14 @@ export const createBody = {
   required: ['name'],
 } as const;
 
+/** A new AGENT.md. */
 export const saveBody = {
   type: 'object',
   properties: { agentMarkdown: { type: 'string', description: 'The whole text of AGENT.md.' } },
   required: ['agentMarkdown'],
 } as const;
 
+/** New values; what is null or absent stays. */
 export const basicBody = {
   type: 'object',
   properties: {
@@ -34,6 +38,7 @@ export const basicBody = {
   },
 } as const;
 
+/** Files to save together. */
 export const filesBody = {
   type: 'object',
   properties: {
@@ -60,6 +65,7 @@ const error = {
   required: ['message', 'file', 'line', 'column'],
 } as const;
 
+/** An agent as the API shows it. */
 export const agentView = {
   type: 'object',
   properties: {
@@ -78,6 +84,7 @@ export const agentView = {
   required: ['name', 'description', 'provider', 'model', 'tools', 'skills', 'schedules', 'status', 'error', 'warnings', 'version'],
 } as const;
 
+/** A live agent in short. */
 export const profileView = {
   type: 'object',
   properties: { name: text, description: textOrNull, provider: text, model: text, tools: texts },

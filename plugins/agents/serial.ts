@@ -7,6 +7,7 @@ export interface Serial {
   idle(): Promise<void>;
 }
 
+/** An empty queue. */
 export function createSerial(): Serial {
   let last: Promise<unknown> = Promise.resolve();
   return {

@@ -25,6 +25,7 @@ export interface StagedFiles {
   rollback(): Promise<void>;
 }
 
+/** Writes files of agents. */
 export interface FileWriter {
   /**
    * Writes `files` beneath `<agents>/<name>`, in their order, and returns when they are in place and on disk. The folder is created when

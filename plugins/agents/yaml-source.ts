@@ -12,6 +12,7 @@ export interface YamlFault {
   readonly offset: number;
 }
 
+/** A document that was read, or the first fault. */
 export type YamlReading =
   | {
       readonly ok: true;

@@ -1,6 +1,7 @@
 /** Hints that something changed on disk. Hints may be late, doubled or missing: content decides, and `reconcile` finds the rest. */
 import type { Disposer } from '../../kernel/index.ts';
 
+/** What to watch, and whom to tell. */
 export interface WatchRequest {
   /** Absolute directory; it is created when missing. */
   readonly directory: string;
@@ -14,6 +15,7 @@ export interface WatchRequest {
   readonly onReconcile: () => void;
 }
 
+/** Watches directories. */
 export interface Watch {
   /** Starts watching; resolves when changes from now on are seen. */
   watch(request: WatchRequest): Promise<Disposer>;

@@ -1,46 +1,47 @@
 /** Finds directories that were replaced so fast that the watcher still holds on to the old one, and has them watched anew. */
+import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import type { Clock } from '../../kernel/index.ts';
 
 /** chokidar ignores a second removal of the same path within 100 ms, and then takes the next directory of that name for the old one. */
 const PAUSE_MS = 150;
 
+/** What is known of watched directories. */
 export interface StaleWatches {
-  /** A directory was seen under this path, with this inode. */
-  seen(path: string, inode: number): void;
-  /** The watcher itself has noticed that it has gone. */
+  /** A directory was seen under this path. */
+  seen(path: string, stats: Stats): void;
+  /** The watcher itself has noticed that the directory has gone. */
   gone(path: string): void;
-  /** Forgets everything that was to be looked at. */
+  /** Forgets what was to be looked at. */
   close(): void;
 }
 
 /** @param watchAnew  called for a path at which another directory stands than the one that is being watched */
 export function createStaleWatches(clock: Clock, watchAnew: (path: string) => void): StaleWatches {
-  const inodes = new Map<string, number>();
+  const watched = new Map<string, string>();
   const pending = new Map<string, () => void>();
 
   const look = async (path: string): Promise<void> => {
-    pending.delete(path);
     const stats = await lstat(path).catch(() => undefined);
-    if (stats?.isDirectory() !== true) {
-      inodes.delete(path);
-      return;
-    }
-    inodes.set(path, stats.ino);
+    if (!pending.delete(path)) return;
+    watched.delete(path);
+    if (stats?.isDirectory() !== true) return;
+    watched.set(path, identityOf(stats));
     watchAnew(path);
   };
   return {
-    seen(path, inode) {
-      const known = inodes.get(path);
-      if (known === undefined) inodes.set(path, inode);
-      if (known === undefined || known === inode || pending.has(path)) return;
+    seen(path, stats) {
+      const identity = identityOf(stats);
+      const known = watched.get(path);
+      if (known === undefined) watched.set(path, identity);
+      if (known === undefined || known === identity || pending.has(path)) return;
       pending.set(
         path,
         clock.after(PAUSE_MS, () => void look(path)),
       );
     },
     gone(path) {
-      inodes.delete(path);
+      watched.delete(path);
     },
     close() {
       for (const cancel of pending.values()) cancel();
@@ -48,3 +49,6 @@ export function createStaleWatches(clock: Clock, watchAnew: (path: string) => vo
     },
   };
 }
+
+/** File systems give a freed inode number to the next directory, so its time of birth counts too. */
+const identityOf = ({ ino, birthtimeMs }: Stats): string => `${ino}:${birthtimeMs}`;

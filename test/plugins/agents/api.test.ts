@@ -8,7 +8,8 @@ describe('the agents API', () => {
   let host: TestHost;
   const file = (name: string, path = 'AGENT.md'): string => join(host.root, 'agents', name, path);
   const text = (name: string, path?: string): Promise<string> => readFile(file(name, path), 'utf8');
-  const create = (name: string, more: object = { provider: 'mock', model: 'mock' }) => host.request('POST', '/api/v1/agents', { name, ...more });
+  const create = (name: string, more: object = { provider: 'mock', model: 'mock' }) =>
+    host.request('POST', '/api/v1/agents', { name, ...more });
   const put = (name: string, agentMarkdown: unknown) => host.request('PUT', `/api/v1/agents/${name}`, { agentMarkdown });
   const view = (name: string) => host.request('GET', `/api/v1/agents/${name}`);
 
@@ -33,7 +34,8 @@ describe('the agents API', () => {
         error: null,
       });
       expect(data.version).to.match(/^[0-9a-f]{64}$/);
-      for (const path of ['AGENT.md', 'scripts/example.py', 'REFERENCE.md', 'output/README.md']) expect(existsSync(file('a1', path)), path).to.equal(true);
+      for (const path of ['AGENT.md', 'scripts/example.py', 'REFERENCE.md', 'output/README.md'])
+        expect(existsSync(file('a1', path)), path).to.equal(true);
       expect(host.kernel.service('profiles').current('a1')?.version).to.equal(data.version);
       expect((await host.request('GET', '/api/v1/agents')).data.map(({ name }: { name: string }) => name)).to.deep.equal(['a1', 'default']);
       expect(await readdir(file('a1', '.'))).to.have.members(['AGENT.md', 'scripts', 'REFERENCE.md', 'output']);
@@ -45,7 +47,14 @@ describe('the agents API', () => {
     });
 
     it('keeps a description that looks like front matter one value', async () => {
-      for (const [index, description] of ['x\nname: evil\ntools: [shell]', '---\nname: evil\n---', '": {', '- a', "it's: #1", '${HOME_KEY}'].entries()) {
+      for (const [index, description] of [
+        'x\nname: evil\ntools: [shell]',
+        '---\nname: evil\n---',
+        '": {',
+        '- a',
+        "it's: #1",
+        '${HOME_KEY}',
+      ].entries()) {
         const { data } = await create(`inject${index}`, { description, provider: 'mock', model: 'mock' });
         expect([data.name, data.description, data.tools.length]).to.deep.equal([`inject${index}`, description, 3]);
       }
@@ -115,8 +124,16 @@ describe('the agents API', () => {
       ['the name of another agent', '---\nname: default\nprovider: {name: mock, model: mock}\n---\n', 'p2/AGENT.md:2:1'],
       ['an unknown provider', '---\nname: p2\nprovider:\n  name: nobody\n  model: m\n---\n', 'p2/AGENT.md:4:3'],
       ['skills', '---\nname: p2\nprovider: {name: mock, model: mock}\nskills: [a]\n---\n', 'p2/AGENT.md:4:1'],
-      ['a wrong cron', '---\nname: p2\nprovider: {name: mock, model: mock}\nschedules:\n  - {key: a, name: a, cron: 99 0 9 * * *}\n---\n', 'p2/AGENT.md:5:'],
-      ['a wrong zone', '---\nname: p2\nprovider: {name: mock, model: mock}\nschedules:\n  - {key: a, name: a, cron: "@daily", zone: Mars/X}\n---\n', 'Mars/X'],
+      [
+        'a wrong cron',
+        '---\nname: p2\nprovider: {name: mock, model: mock}\nschedules:\n  - {key: a, name: a, cron: 99 0 9 * * *}\n---\n',
+        'p2/AGENT.md:5:',
+      ],
+      [
+        'a wrong zone',
+        '---\nname: p2\nprovider: {name: mock, model: mock}\nschedules:\n  - {key: a, name: a, cron: "@daily", zone: Mars/X}\n---\n',
+        'Mars/X',
+      ],
       ['a NUL', '---\nname: p2\nprovider: {name: mock, model: mock}\n---\na\u0000b', 'p2/AGENT.md:5:2: there is a NUL'],
       ['more than 1 MB', `---\nname: p2\nprovider: {name: mock, model: mock}\n---\n${'x'.repeat(1_048_577)}`, ''],
     ] as const) {
@@ -133,7 +150,8 @@ describe('the agents API', () => {
 
     it('refuses a body without text, and answers 404 for an agent that is not there', async () => {
       await create('p3');
-      for (const body of [{}, { agentMarkdown: null }, { agentMarkdown: 5 }]) expect((await host.request('PUT', '/api/v1/agents/p3', body)).status).to.equal(400);
+      for (const body of [{}, { agentMarkdown: null }, { agentMarkdown: 5 }])
+        expect((await host.request('PUT', '/api/v1/agents/p3', body)).status).to.equal(400);
       expect((await put('none', agentFile('none'))).status).to.equal(404);
       expect(existsSync(file('none', '.'))).to.equal(false);
     });
@@ -150,7 +168,12 @@ describe('the agents API', () => {
         skills: [],
         schedules: [],
         status: 'broken',
-        error: { message: 'the first line must be exactly "---", followed by YAML and another line "---"', file: 'agents/br/AGENT.md', line: 1, column: 1 },
+        error: {
+          message: 'the first line must be exactly "---", followed by YAML and another line "---"',
+          file: 'agents/br/AGENT.md',
+          line: 1,
+          column: 1,
+        },
         warnings: [],
         version: null,
       });
@@ -198,71 +221,25 @@ describe('the agents API', () => {
     });
   });
 
-  describe('DELETE /api/v1/agents/{name}', () => {
-    it('moves the directory to the archive, under a name that is free', async () => {
-      for (const round of [1, 2, 3]) {
-        await create('gone');
-        await host.write('agents/gone/round.txt', String(round));
-        const { status, data } = await host.request('DELETE', '/api/v1/agents/gone');
-        expect([status, data]).to.deep.equal([200, null]);
-        expect((await view('gone')).status).to.equal(404);
-        expect(host.kernel.service('profiles').current('gone')).to.equal(undefined);
-      }
-      const places = (await readdir(join(host.root, 'archive'))).filter((name) => name.startsWith('gone')).sort();
-      expect(places).to.have.length(3);
-      expect(places[0]).to.equal('gone');
-      expect(places[1]).to.match(/^gone-\d{13}$/);
-      const rounds = await Promise.all(places.map((place) => readFile(join(host.root, 'archive', place, 'round.txt'), 'utf8')));
-      expect(rounds.sort()).to.deep.equal(['1', '2', '3']);
-    });
-
-    it('does not put an agent where archived skills go', async () => {
-      await create('skills');
-      await host.request('DELETE', '/api/v1/agents/skills');
-      expect(existsSync(join(host.root, 'archive/skills'))).to.equal(false);
-    });
-
-    it('archives a broken agent too, and answers 404 for one that is not there', async () => {
-      await host.write('agents/brk/AGENT.md', 'broken');
-      await host.kernel.service('agents').settled();
-      expect((await host.request('DELETE', '/api/v1/agents/brk')).status).to.equal(200);
-      expect(existsSync(join(host.root, 'archive/brk/AGENT.md'))).to.equal(true);
-      expect((await host.request('DELETE', '/api/v1/agents/none')).status).to.equal(404);
-    });
-
-    it('tells who wants to know, and brings everything back when one of them fails', async () => {
-      await create('held');
-      const told: string[] = [];
-      const undo = host.kernel.service('agents').onDeleted(async (name) => {
-        told.push(`${name} ${host.kernel.service('profiles').current(name) === undefined}`);
-        if (told.length === 1) throw new Error('not now');
-      });
-      expect((await host.request('DELETE', '/api/v1/agents/held')).status).to.equal(500);
-      expect((await view('held')).data.status).to.equal('ok');
-      expect(host.kernel.service('profiles').current('held')?.name).to.equal('held');
-      expect(existsSync(file('held'))).to.equal(true);
-      expect((await host.request('DELETE', '/api/v1/agents/held')).status).to.equal(200);
-      undo();
-      expect(told).to.deep.equal(['held true', 'held true']);
-    });
-
-    it('archives the sessions of the agent', async () => {
-      await create('talker');
-      const { data } = await host.request('POST', '/api/v1/sessions', { profile: 'talker' });
-      await host.request('DELETE', '/api/v1/agents/talker');
-      expect((await host.kernel.service('sessions').find(data.sessionId)).status).to.equal('archived');
-    });
-  });
-
   describe('what is shown', () => {
     it('shows live agents as profiles', async () => {
       const { data } = await host.request('GET', '/api/v1/profiles');
       expect(data).to.deep.include({ name: 'default', description: null, provider: 'scripted', model: 'test-model', tools: [] });
-      expect(data.map(({ name }: { name: string }) => name)).to.deep.equal([...data.map(({ name }: { name: string }) => name)].sort());
+      const names = (data as { readonly name: string }[]).map(({ name }) => name);
+      expect(names).to.deep.equal(names.toSorted());
     });
 
     it('finds no agent by a path', async () => {
-      for (const name of ['..%2f..%2fetc', '%2e%2e', 'a1%2f..%2fdefault', 'default%00', 'default;x=1', '__proto__', 'constructor', 'DEFAULT']) {
+      for (const name of [
+        '..%2f..%2fetc',
+        '%2e%2e',
+        'a1%2f..%2fdefault',
+        'default%00',
+        'default;x=1',
+        '__proto__',
+        'constructor',
+        'DEFAULT',
+      ]) {
         expect((await view(name)).status, name).to.be.oneOf([400, 404]);
       }
     });
@@ -270,14 +247,16 @@ describe('the agents API', () => {
     it('warns of tools and providers that do not exist now, with the line', async () => {
       await host.request('POST', '/api/v1/providers', { name: 'passing', baseUrl: 'http://127.0.0.1:9/v1' });
       await create('warned', { provider: 'passing', model: 'm' });
-      expect((await view('warned')).data.warnings).to.deep.equal([
-        'line 11: tool "shell" is unknown and is not offered to the model',
-        'line 12: tool "notify" is unknown and is not offered to the model',
+      const markdown =
+        '---\nname: warned\nprovider: {name: passing, model: m}\ntools:\n  - current_time\n  - no_such_tool\n  - "nowhere:*"\n---\n';
+      expect((await put('warned', markdown)).data.warnings).to.deep.equal([
+        'line 6: tool "no_such_tool" is unknown and is not offered to the model',
+        'line 7: tool "nowhere:*" is unknown and is not offered to the model',
       ]);
       await host.request('DELETE', '/api/v1/providers/passing');
       const { data } = await view('warned');
       expect(data.status).to.equal('ok');
-      expect(data.warnings[0]).to.equal('line 7: there is no provider "passing" now: messages to this agent fail until there is');
+      expect(data.warnings[0]).to.equal('line 3: there is no provider "passing" now: messages to this agent fail until there is');
       expect((await put('warned', await text('warned'))).status).to.equal(400);
     });
   });

@@ -75,12 +75,24 @@ describe('cron syntax', () => {
 
 describe('time zones', () => {
   it('are IANA names and offsets', () => {
-    for (const zone of ['UTC', 'GMT', 'Z', 'Asia/Shanghai', 'America/New_York', 'Australia/Lord_Howe', '+08:00', '-0330', 'UTC+8', 'GMT-11:30']) {
+    for (const zone of [
+      'UTC',
+      'GMT',
+      'Z',
+      'Asia/Shanghai',
+      'America/New_York',
+      'Australia/Lord_Howe',
+      '+08:00',
+      '-0330',
+      'UTC+8',
+      'GMT-11:30',
+    ]) {
       expect(isZone(zone), zone).to.equal(true);
     }
   });
 
   it('are nothing else', () => {
-    for (const zone of ['Mars/X', 'local time', '+25:00', '+08:75', 'UTC+', '8', '', ' UTC', '../etc']) expect(isZone(zone), zone).to.equal(false);
+    for (const zone of ['Mars/X', 'local time', '+25:00', '+08:75', 'UTC+', '8', '', ' UTC', '../etc'])
+      expect(isZone(zone), zone).to.equal(false);
   });
 });

@@ -18,7 +18,14 @@ function error(text: string, options: Partial<DeriveOptions> = {}) {
 describe('an AGENT.md', () => {
   it('becomes a profile, with the defaults filled in', () => {
     const { profile, schedules, warnings } = agent(file('description: helps'));
-    expect(profile).to.deep.include({ name: 'ops', description: 'helps', instructions: 'Do it.', provider: 'mock', model: 'm', version: 'v1' });
+    expect(profile).to.deep.include({
+      name: 'ops',
+      description: 'helps',
+      instructions: 'Do it.',
+      provider: 'mock',
+      model: 'm',
+      version: 'v1',
+    });
     expect(profile.tools).to.deep.equal([]);
     expect(profile).to.not.have.any.keys('temperature', 'toolSources');
     expect(profile.settings).to.deep.equal({ maxIterations: 10, maxHistoryTurns: 20, timeoutMs: 600_000, onFatalToolError: 'return' });
@@ -46,7 +53,12 @@ describe('an AGENT.md', () => {
         '',
       ].join('\n'),
     );
-    expect(profile).to.deep.include({ description: '42', temperature: 0.5, tools: ['read_file', 'github:*', '7'], toolSources: ['github'] });
+    expect(profile).to.deep.include({
+      description: '42',
+      temperature: 0.5,
+      tools: ['read_file', 'github:*', '7'],
+      toolSources: ['github'],
+    });
     expect(profile.settings).to.deep.equal({ maxIterations: 100, maxHistoryTurns: 200, timeoutMs: 5_000, onFatalToolError: 'feedback' });
     expect(fallback).to.deep.equal([{ text: 'deepseek', line: 9 }]);
     expect(Object.isFrozen(profile) && Object.isFrozen(profile.tools) && Object.isFrozen(profile.frontmatter)).to.equal(true);
@@ -78,7 +90,13 @@ describe('an AGENT.md', () => {
     ['a temperature that is too high', '---\nname: ops\nprovider: {name: mock, model: m, temperature: 2.1}\n---\n', 3, 34, 'from 0 to 2'],
     ['a temperature that is a text', '---\nname: ops\nprovider: {name: mock, model: m, temperature: hot}\n---\n', 3, 34, 'from 0 to 2'],
     ['a fallback that is no list', '---\nname: ops\nprovider: {name: mock, model: m, fallback: x}\n---\n', 3, 34, 'must be a list'],
-    ['a fallback without a model', '---\nname: ops\nprovider:\n  name: mock\n  model: m\n  fallback:\n    - name: deepseek\n---\n', 7, 7, 'provider.fallback[1].model is missing'],
+    [
+      'a fallback without a model',
+      '---\nname: ops\nprovider:\n  name: mock\n  model: m\n  fallback:\n    - name: deepseek\n---\n',
+      7,
+      7,
+      'provider.fallback[1].model is missing',
+    ],
     ['tools that are a text', file('tools: read_file'), 4, 1, 'tools must be a list'],
     ['a blank tool', file('tools:\n  - a\n  - " "'), 6, 5, 'item 2 is blank'],
     ['a tool that is a map', file('tools:\n  - a: 1'), 5, 5, 'item 1 must be text'],
@@ -107,8 +125,20 @@ describe('an AGENT.md', () => {
     ['a schedule without a cron', schedule('key: a\nname: n'), 5, 5, 'schedules[1].cron is missing'],
     ['a wrong cron', schedule('key: a\nname: n\ncron: 99 0 9 * * *'), 7, 5, 'field "second"'],
     ['a wrong zone', schedule('key: a\nname: n\ncron: "0 9 * * *"\nzone: Mars/X'), 8, 5, '"Mars/X" is not a time zone'],
-    ['a key that is there twice', file('schedules:\n  - {key: a, name: n, cron: "@daily"}\n  - {key: a, name: m, cron: "@daily"}'), 6, 6, 'used twice, first on line 5'],
-    ['a key that is the id of another', file('schedules:\n  - {id: a, cron: "@daily"}\n  - {key: a, name: m, cron: "@daily"}'), 6, 6, 'used twice'],
+    [
+      'a key that is there twice',
+      file('schedules:\n  - {key: a, name: n, cron: "@daily"}\n  - {key: a, name: m, cron: "@daily"}'),
+      6,
+      6,
+      'used twice, first on line 5',
+    ],
+    [
+      'a key that is the id of another',
+      file('schedules:\n  - {id: a, cron: "@daily"}\n  - {key: a, name: m, cron: "@daily"}'),
+      6,
+      6,
+      'used twice',
+    ],
     ['an unknown rule for missed slots', schedule('key: a\nname: n\ncron: "@daily"\nmissed: always'), 8, 5, 'once, skip'],
     ['a delay without a unit', schedule('key: a\nname: n\ncron: "@daily"\nmax_delay: "10"'), 8, 5, 'unit'],
     ['broken YAML', file('description: "x'), 4, 16, 'quote'],
@@ -128,7 +158,9 @@ describe('an AGENT.md', () => {
 
   it('shows its schedules, older spellings too', () => {
     const { schedules } = agent(
-      file('schedules:\n  - {key: a, name: n, cron: "0 9 * * *", zone: " ", message: hi}\n  - {id: b, cron: "@daily", zone: Asia/Shanghai, missed: skip, max_delay: 2h, overlap: queue, timeout_seconds: 9, on_failure: ops}'),
+      file(
+        'schedules:\n  - {key: a, name: n, cron: "0 9 * * *", zone: " ", message: hi}\n  - {id: b, cron: "@daily", zone: Asia/Shanghai, missed: skip, max_delay: 2h, overlap: queue, timeout_seconds: 9, on_failure: ops}',
+      ),
     );
     expect(schedules).to.deep.equal([
       { id: 'a', key: 'a', name: 'n', cron: '0 9 * * *', zone: null, message: 'hi' },
@@ -178,7 +210,16 @@ describe('an AGENT.md', () => {
 
   it('has variables replaced under provider, for permitted names only', () => {
     const environment = { ORYXOS_MODEL: 'm1', HOME: '/root', MY_URL: 'mock' };
-    const text = ['---', 'name: ops', 'description: ${ORYXOS_MODEL}', 'provider:', '  name: ${MY_URL}', '  model: ${ORYXOS_MODEL}-${HOME}-${NO_KEY}', '---', '${ORYXOS_MODEL}'].join('\n');
+    const text = [
+      '---',
+      'name: ops',
+      'description: ${ORYXOS_MODEL}',
+      'provider:',
+      '  name: ${MY_URL}',
+      '  model: ${ORYXOS_MODEL}-${HOME}-${NO_KEY}',
+      '---',
+      '${ORYXOS_MODEL}',
+    ].join('\n');
     const { profile, warnings } = agent(text, { environment });
     expect(profile).to.deep.include({
       description: '${ORYXOS_MODEL}',
@@ -192,6 +233,8 @@ describe('an AGENT.md', () => {
   });
 
   it('does not get a variable that a prototype would answer', () => {
-    expect(agent(file('').replace('model: m', 'model: "${constructor}_${__proto___KEY}"')).profile.model).to.equal('${constructor}_${__proto___KEY}');
+    expect(agent(file('').replace('model: m', 'model: "${constructor}_${__proto___KEY}"')).profile.model).to.equal(
+      '${constructor}_${__proto___KEY}',
+    );
   });
 });

@@ -72,15 +72,35 @@ describe('a basic edit', () => {
   });
 
   it('quotes what would be read as something else', () => {
-    for (const value of ['a: b', 'x # y', 'true', '12', 'null', '- x', '"q"', "it's", 'a\nname: evil', '  pad ', '*x', '日本: 語', '\u0007', '---', '{a}']) {
+    for (const value of [
+      'a: b',
+      'x # y',
+      'true',
+      '12',
+      'null',
+      '- x',
+      '"q"',
+      "it's",
+      'a\nname: evil',
+      '  pad ',
+      '*x',
+      '日本: 語',
+      '\u0007',
+      '---',
+      '{a}',
+    ]) {
       expect(dataOf(edited(text, { description: value }))['description'], value).to.equal(value);
-      expect(dataOf(edited('---\nprovider: {name: a, model: b}\n---\n', { model: value }))['provider'], value).to.deep.include({ model: value });
+      expect(dataOf(edited('---\nprovider: {name: a, model: b}\n---\n', { model: value }))['provider'], value).to.deep.include({
+        model: value,
+      });
     }
   });
 
   it('refuses to change a value that others share through an anchor', () => {
     const shared = '---\nname: ops\ndescription: &d old\nidentity: {prompt: *d}\n---\n';
-    expect(() => edited(shared, { description: 'new' })).to.throw('anchors').and.satisfy(isOryxError);
+    expect(() => edited(shared, { description: 'new' }))
+      .to.throw('anchors')
+      .and.satisfy(isOryxError);
     expect(edited(shared.replace('*d', 'x'), { description: 'new' })).to.include('&d new');
   });
 
@@ -89,15 +109,31 @@ describe('a basic edit', () => {
   });
 
   it('changes exactly what it was asked to, for any front matter and any values', () => {
-    const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constantFrom('a: b', '# x', '- y', '[', '{', '*a', '&a', '|', '%'));
+    const scalar = fc.oneof(
+      fc.string(),
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.constantFrom('a: b', '# x', '- y', '[', '{', '*a', '&a', '|', '%'),
+    );
     const yamlOf = (value: unknown): string => JSON.stringify(value);
     const extras = fc.dictionary(fc.stringMatching(/^[a-z]{3,8}$/), fc.oneof(scalar, fc.array(scalar, { maxLength: 3 })), { maxKeys: 4 });
     const lineEnd = fc.constantFrom('\n', '\r\n');
     const value = fc.option(fc.string({ unit: 'grapheme' }), { nil: null });
     fc.assert(
       fc.property(extras, extras, lineEnd, fc.string(), value, value, value, (before, after, end, body, description, provider, model) => {
-        const keys = (part: Record<string, unknown>, mark: string) => Object.entries(part).map(([key, item]) => `${mark}${key}: ${yamlOf(item)} # ${mark}`);
-        const head = ['---', ...keys(before, 'b_'), 'name: ops', 'provider:', '  name: mock', '  model: m # c', ...keys(after, 'a_'), '---'];
+        const keys = (part: Record<string, unknown>, mark: string) =>
+          Object.entries(part).map(([key, item]) => `${mark}${key}: ${yamlOf(item)} # ${mark}`);
+        const head = [
+          '---',
+          ...keys(before, 'b_'),
+          'name: ops',
+          'provider:',
+          '  name: mock',
+          '  model: m # c',
+          ...keys(after, 'a_'),
+          '---',
+        ];
         const source = `${head.join(end)}${end}${body}`;
         if (!parseFrontMatter(source).ok) return;
         const result = edited(source, { description, provider, model });

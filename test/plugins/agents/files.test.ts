@@ -9,7 +9,8 @@ describe('POST /api/v1/agents/{name}/files', () => {
   let host: TestHost;
   const file = (path: string): string => join(host.root, 'agents', path);
   const text = (path: string): Promise<string> => readFile(file(path), 'utf8');
-  const post = (name: string, files: unknown, more: object = {}) => host.request('POST', `/api/v1/agents/${name}/files`, { files, ...more });
+  const post = (name: string, files: unknown, more: object = {}) =>
+    host.request('POST', `/api/v1/agents/${name}/files`, { files, ...more });
   /** Every file of an agent with its text, and every folder. */
   async function tree(name: string): Promise<Record<string, string>> {
     const entries = await readdir(file(name), { withFileTypes: true, recursive: true }).catch(() => []);
@@ -26,7 +27,11 @@ describe('POST /api/v1/agents/{name}/files', () => {
   after(() => host.stop());
 
   it('creates an agent with its files, and is live when it answers', async () => {
-    const { status, data } = await post('n1', { 'AGENT.md': agentFile('n1', 'description: d'), 'scripts/deep/run.py': 'print(1)\n', './notes.md': '' });
+    const { status, data } = await post('n1', {
+      'AGENT.md': agentFile('n1', 'description: d'),
+      'scripts/deep/run.py': 'print(1)\n',
+      './notes.md': '',
+    });
     expect([status, data.description, data.status]).to.deep.equal([200, 'd', 'ok']);
     expect(await tree('n1')).to.deep.equal({
       'AGENT.md': agentFile('n1', 'description: d'),
@@ -79,7 +84,15 @@ describe('POST /api/v1/agents/{name}/files', () => {
   }
 
   it('refuses files without a valid AGENT.md, and creates nothing', async () => {
-    for (const files of [{}, { 'a.txt': '1' }, { 'AGENT.md': 'broken', 'a.txt': '1' }, { 'AGENT.md': agentFile('other') }, { 'AGENT.md': 5 }, null, []]) {
+    for (const files of [
+      {},
+      { 'a.txt': '1' },
+      { 'AGENT.md': 'broken', 'a.txt': '1' },
+      { 'AGENT.md': agentFile('other') },
+      { 'AGENT.md': 5 },
+      null,
+      [],
+    ]) {
       expect((await post('n3', files)).status, JSON.stringify(files)).to.equal(400);
     }
     expect((await post('bad.name', { 'AGENT.md': agentFile('bad.name') })).status).to.equal(400);
@@ -153,7 +166,12 @@ describe('POST /api/v1/agents/{name}/files', () => {
         await post('f1', { 'AGENT.md': agentFile('f1'), 'a.txt': 'a', 'b.txt': 'b' });
         const before = await tree('f1');
         failing(name, count);
-        const { status, message } = await post('f1', { 'AGENT.md': agentFile('f1', 'description: new'), 'a.txt': 'A', 'b.txt': 'B', 'new/c.txt': 'C' });
+        const { status, message } = await post('f1', {
+          'AGENT.md': agentFile('f1', 'description: new'),
+          'a.txt': 'A',
+          'b.txt': 'B',
+          'new/c.txt': 'C',
+        });
         expect([status, message?.includes(host.root)]).to.deep.equal([503, false]);
         expect(await tree('f1')).to.deep.equal(before);
         expect((await host.request('GET', '/api/v1/agents/f1')).data).to.deep.include({ description: null, status: 'ok' });
@@ -204,7 +222,9 @@ describe('POST /api/v1/agents/{name}/files', () => {
       const store = host.kernel.service('store');
       await store.write({ sql: 'ALTER TABLE agent_versions RENAME TO hidden', params: [] });
       try {
-        expect((await post('f4', { 'AGENT.md': agentFile('f4', 'description: new'), 'a.txt': 'A', 'b/c.txt': 'C' })).status).to.be.at.least(500);
+        expect((await post('f4', { 'AGENT.md': agentFile('f4', 'description: new'), 'a.txt': 'A', 'b/c.txt': 'C' })).status).to.be.at.least(
+          500,
+        );
       } finally {
         await store.write({ sql: 'ALTER TABLE hidden RENAME TO agent_versions', params: [] });
       }

@@ -106,7 +106,10 @@ describe('front matter', () => {
     expect(read('---\nname: a\nx: !secret y\n---\n').warnings.join()).to.match(/^line 3: .*!secret/);
   });
 
-  const bomb = ['a: &a [x,x,x,x,x,x,x,x,x]', ...'bcdefg'.split('').map((key, index) => `${key}: &${key} [${Array(9).fill(`*${'abcdef'[index]}`).join()}]`)];
+  const bomb = [
+    'a: &a [x,x,x,x,x,x,x,x,x]',
+    ...'bcdefg'.split('').map((key, index) => `${key}: &${key} [${Array(9).fill(`*${'abcdef'[index]}`).join()}]`),
+  ];
   for (const [what, yaml, words] of [
     ['an alias bomb', `name: a\n${bomb.join('\n')}`, 'alias'],
     ['60 000 open brackets', `a: ${'['.repeat(60_000)}`, 'deep'],

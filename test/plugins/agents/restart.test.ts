@@ -60,7 +60,9 @@ describe('agents over a restart', () => {
     await first.stop();
     await rm(join(home, 'workspace/agents/a'), { recursive: true });
     const second = await restart();
-    expect(() => view('a')).to.throw().and.include({ code: 'ORYX_NOT_FOUND' });
+    expect(() => view('a'))
+      .to.throw()
+      .and.include({ code: 'ORYX_NOT_FOUND' });
     await second.write('agents/a/AGENT.md', 'broken');
     await second.kernel.service('agents').settled();
     expect(view('a')?.status).to.equal('broken');

@@ -155,6 +155,37 @@ describe('the watch', () => {
     await hinted('note.md');
   });
 
+  it('watches anew when the watched directory was removed and came back', async () => {
+    const clock = fakeClock();
+    await load({}, clock);
+    const directory = join(root, 'agents');
+    await start({ directory });
+    await rm(directory, { recursive: true });
+    await clock.tick(30_000);
+    await mkdir(directory);
+    await clock.tick(30_000);
+    await until('the comparisons', () => comparisons === 2);
+    hints.length = 0;
+    await writeFile(join(directory, 'note.md'), '1');
+    await hinted('note.md');
+  });
+
+  it('goes on with a directory that is replaced again and again', async () => {
+    await load();
+    await start();
+    for (let round = 0; round < 10; round += 1) {
+      await rm(join(root, 'b'), { recursive: true, force: true });
+      await write('b/note.md', 'first');
+    }
+    let edits = 0;
+    await until('a hint about an edit', async () => {
+      hints.length = 0;
+      await writeFile(join(root, 'b/note.md'), `edit ${(edits += 1)}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return hints.includes('b/note.md');
+    });
+  });
+
   it('says once that the system allows no more watchers, compares instead, and goes on', async () => {
     const clock = fakeClock();
     const lines: LogLine[] = [];
@@ -162,11 +193,15 @@ describe('the watch', () => {
     await write('a/note.md', '1');
     await write('b/note.md', '1');
     await load({}, clock);
-    await kernel.load({ name: 'sink', requires: [], setup: (ctx) => void ctx.register('logSink', { name: 'sink', write: (line) => lines.push(line) }) });
+    await kernel.load({
+      name: 'sink',
+      requires: [],
+      setup: (ctx) => void ctx.register('logSink', { name: 'sink', write: (line) => lines.push(line) }),
+    });
     try {
-      fs.watch = (() => {
+      fs.watch = () => {
         throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-      }) as typeof fs.watch;
+      };
       syncBuiltinESMExports();
       await start();
     } finally {
