@@ -25,7 +25,6 @@ export class Showcase {
   readonly #leaving: ReadonlySet<Owner>;
   readonly #exhibits = new Set<Exhibit>();
   readonly #keys = new Set<string>();
-  readonly #keys = new Set<string>();
   #phase: Phase = 'staged';
 
   /** @param leaving  owners whose names are free to take: the runs that this one replaces */
