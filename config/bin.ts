@@ -51,6 +51,9 @@ const host: CliHost = {
   startHost,
   initWorkspace: (root) => initWorkspace(root, templateRoot),
   configuredRoot: async (file) => (await import('./boot.ts')).configuredRoot(file, env),
+  settings: async ({ root, config }) => (await import('./without-server.ts')).settingsOnDisk(root, config, process.cwd(), env),
+  isolation: async (setting) => (await import('./without-server.ts')).isolationHere(setting),
+  restore: async (options) => (await import('./without-server.ts')).restoreWorkspace(options, host.clock),
 };
 
 process.exitCode = await runCli(process.argv.slice(2), host);

@@ -1,14 +1,22 @@
 /** What OryxOS is made of: built-in plugins and adapters, in the order in which they are loaded. */
-import type { Plugin, ProviderAdapter } from '../kernel/index.ts';
+import { definePlugin, type Plugin, type ProviderAdapter } from '../kernel/index.ts';
 import { mockAdapter } from '../adapters/provider/mock.ts';
 import { openaiAdapter } from '../adapters/provider/openai.ts';
 import agents from '../plugins/agents/index.ts';
+import audit from '../plugins/audit/index.ts';
+import backup from '../plugins/backup/index.ts';
 import conversations from '../plugins/conversations/index.ts';
 import engine from '../plugins/engine/index.ts';
+import fallback from '../plugins/fallback/index.ts';
 import http from '../plugins/http/index.ts';
+import loader from '../plugins/loader/index.ts';
 import logging from '../plugins/logging/index.ts';
 import memory from '../plugins/memory/index.ts';
+import metrics from '../plugins/metrics/index.ts';
+import openapi from '../plugins/openapi/index.ts';
 import outside from '../plugins/outside/index.ts';
+import policy from '../plugins/policy/index.ts';
+import pricing from '../plugins/pricing/index.ts';
 import providers from '../plugins/providers/index.ts';
 import sandbox from '../plugins/sandbox/index.ts';
 import secrets from '../plugins/secrets/index.ts';
@@ -16,6 +24,7 @@ import sessions from '../plugins/sessions/index.ts';
 import store from '../plugins/store/index.ts';
 import system from '../plugins/system/index.ts';
 import tools from '../plugins/tools/index.ts';
+import trace from '../plugins/trace/index.ts';
 import watch from '../plugins/watch/index.ts';
 import workspace from '../plugins/workspace/index.ts';
 
@@ -26,17 +35,34 @@ export const builtInPlugins: readonly Plugin[] = [
   store,
   logging,
   http,
+  openapi,
+  backup,
   outside,
   providers,
+  fallback,
   watch,
   agents,
   sessions,
   engine,
   sandbox,
+  policy,
+  pricing,
+  audit,
+  trace,
+  metrics,
   memory,
   conversations,
   tools,
   system,
+  loader,
 ];
 
+/** What providers can speak; an adapter of a caller takes the place of the one that has its name. */
 export const builtInAdapters: readonly ProviderAdapter[] = [openaiAdapter, mockAdapter];
+
+/** Each adapter is a plugin, so that it can be left out like one. `replacements` take the place of those that have their names. */
+export function adapterPlugins(replacements: readonly ProviderAdapter[]): readonly Plugin[] {
+  const names = new Set(replacements.map(({ name }) => name));
+  const adapters = [...builtInAdapters.filter(({ name }) => !names.has(name)), ...replacements];
+  return adapters.map((adapter) => definePlugin({ name: adapter.name, setup: (ctx) => void ctx.register('providerAdapter', adapter) }));
+}

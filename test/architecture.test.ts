@@ -21,7 +21,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   tapable: ['kernel/hook-slot.ts'],
   ajv: ['kernel/schema.ts'],
   'ajv-formats': ['kernel/schema.ts'],
-  re2js: ['kernel/schema.ts'],
+  re2js: ['kernel/schema.ts', 'plugins/tools/'],
   koa: ['plugins/http/'],
   '@koa/router': ['plugins/http/'],
   'koa-body': ['plugins/http/'],
@@ -32,7 +32,15 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   yaml: ['plugins/agents/', 'plugins/loader/'],
   winston: ['plugins/logging/'],
   openai: ['adapters/provider/sdk-transport.ts'],
-  undici: ['plugins/outside/registered-'],
+  'prom-client': ['plugins/metrics/'],
+  execa: ['plugins/outside/child.ts'],
+  shlex: ['plugins/tools/command-line.ts'],
+  'swagger-ui-dist': ['plugins/openapi/'],
+  undici: ['plugins/outside/registered-', 'plugins/outside/http'],
+  'ipaddr.js': ['plugins/sandbox/address-kind.ts'],
+  htmlparser2: ['plugins/tools/page-text.ts'],
+  defuddle: ['plugins/tools/article-reader.ts'],
+  linkedom: ['plugins/tools/article-reader.ts'],
 };
 
 /** Files that are one noun and longer than the house likes. */
@@ -90,6 +98,13 @@ describe('the architecture', () => {
   it('lets tools reach files, network and processes through the service outside only', () => {
     const doors = ['node:fs', 'node:fs/promises', 'node:http', 'node:https', 'node:net', 'node:child_process', 'node:dns'];
     report(inside('plugins/tools'), ({ imports }) => imports.filter((name) => doors.includes(name)));
+  });
+
+  it('starts programs in the service outside only, and for the report about this machine', () => {
+    const doors = ['plugins/outside/', 'adapters/cli/doctor-machine.ts'];
+    report(sources, ({ file, imports }) =>
+      doors.some((door) => file.startsWith(door)) ? [] : imports.filter((name) => name === 'node:child_process'),
+    );
   });
 
   it('calls no global fetch', () => {

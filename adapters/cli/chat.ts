@@ -14,6 +14,7 @@ import { placedError } from './views.ts';
 import type { AgentView } from './views.ts';
 import { isWorkspace, resolveRoot } from './workspace-root.ts';
 
+/** Talks until `/quit`, the end of the input or SIGTERM. Creates the workspace first when there is neither one nor a server. */
 export const chatCommand = defineCommand({
   name: 'chat',
   summary: 'Talk to an agent',

@@ -1,5 +1,6 @@
 /** What the command line is given by whoever starts it: streams, surroundings, and the two ways to touch a workspace. */
 import type { Clock } from '../../kernel/index.ts';
+import type { SettingView } from './views.ts';
 
 /** A readable stream that may be a terminal. */
 export type InputStream = NodeJS.ReadableStream & { readonly isTTY?: boolean };
@@ -39,6 +40,17 @@ export interface RunningHost {
   close(): Promise<void>;
 }
 
+/** A workspace made of a backup. */
+export interface RestoredWorkspace {
+  /** When the backup was made; ISO-8601, UTC. */
+  readonly createdAt: string;
+  readonly files: number;
+  /** Where the workspace is now that stood there before; null for none. */
+  readonly aside: string | null;
+  /** It holds secrets that need a key which the backup has not. */
+  readonly needsKey: boolean;
+}
+
 /** Everything the command line touches. The process supplies it once; tests supply their own. */
 export interface CliHost {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -60,4 +72,10 @@ export interface CliHost {
   initWorkspace(root: string): Promise<readonly string[]>;
   /** The value of `oryxos.root` in a configuration file, if it has one. Absent: configuration files name no root. */
   configuredRoot?(configFile: string): Promise<string | undefined>;
+  /** The settings that `serve` would have, with their origins, secrets masked. Rejects with ORYX_CONFIG when the configuration is not valid. */
+  settings(options: { readonly root: string; readonly config?: string }): Promise<readonly SettingView[]>;
+  /** Tries out how programs of agents are isolated on this machine with that value of `shell.isolation`. */
+  isolation(setting: string): Promise<{ readonly isolated: boolean; readonly summary: string }>;
+  /** Makes a workspace of a backup, wholly or not at all. Rejects with an OryxError that says why not. */
+  restore(options: { readonly file: string; readonly root: string; readonly force: boolean }): Promise<RestoredWorkspace>;
 }

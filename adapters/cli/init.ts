@@ -2,6 +2,7 @@
 import { defineCommand } from './args.ts';
 import { resolveRoot } from './workspace-root.ts';
 
+/** Creates what is missing of a workspace and changes nothing that is there; doing it again is no error. */
 export const initCommand = defineCommand({
   name: 'init',
   summary: 'Create a workspace with an agent that works without any key',

@@ -15,6 +15,7 @@ export interface ToolCheck {
   readonly unknown: readonly string[];
 }
 
+/** Exits with 1 when an agent it looked at is stale or broken; unknown tools are shown and fail nothing. */
 export const checkCommand = defineCommand({
   name: 'profile check',
   summary: 'Explain what an AGENT.md means; fails when it is broken',

@@ -89,6 +89,7 @@ const remove = defineCommand({
     }),
 });
 
+/** They act through the API, so a change is live when they return; only `profile show` reads the file itself. */
 export const profileCommands = [list, create, show, checkCommand, remove];
 
 async function agentFile(root: string, name: string): Promise<string> {

@@ -68,6 +68,7 @@ const test = defineCommand({
     }),
 });
 
+/** Keys are read from standard input, the environment or a hidden prompt, never from the command line. */
 export const providerCommands = [list, add, test];
 
 /** A key never stands on the command line, where the shell's history and the process list would keep it. */

@@ -23,7 +23,8 @@ export interface EventStream {
  */
 export interface RestClient {
   get<T>(path: string): Promise<T>;
-  post<T>(path: string, body?: unknown): Promise<T>;
+  /** @param timeoutMs  of silence; default 60 s */
+  post<T>(path: string, body?: unknown, timeoutMs?: number): Promise<T>;
   put<T>(path: string, body: unknown): Promise<T>;
   delete<T>(path: string): Promise<T>;
   /** Posts and reads the answer as events; offers to answer questions of the run. Waits for the first byte without limit. */
@@ -73,7 +74,7 @@ export function createRestClient(baseUrl: string): RestClient {
 
   return {
     get: (path) => call('GET', path),
-    post: (path, body) => call('POST', path, body),
+    post: (path, body, timeoutMs) => call('POST', path, body, timeoutMs),
     put: (path, body) => call('PUT', path, body),
     delete: (path) => call('DELETE', path),
     async stream(path, body, signal) {

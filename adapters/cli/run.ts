@@ -33,4 +33,5 @@ const stop = defineCommand({
     }),
 });
 
+/** Runs in progress only: runs that a stopped server left unfinished are not listed before it is started again. */
 export const runCommands = [list, stop];

@@ -1,6 +1,7 @@
 /** `oryxos serve` */
 import { resolve } from 'node:path';
 import { defineCommand } from './args.ts';
+import type { Command } from './args.ts';
 import type { Cli } from './cli.ts';
 import { portCheck, textCheck } from './checks.ts';
 import type { HostOptions, RunningHost } from './cli-host.ts';
@@ -10,36 +11,44 @@ import { isWorkspace, resolveConfig, resolveRoot } from './workspace-root.ts';
 /** npm passes on a signal that the terminal has already sent to the whole group: two this close together are one. */
 const SAME_SIGNAL_MS = 500;
 
-export const serveCommand = defineCommand({
-  name: 'serve',
-  summary: 'Run the server of a workspace: REST API, agents, schedules',
-  options: {
-    port: { kind: 'text', value: 'PORT', help: 'default: server.port of the configuration, 8080; 0 takes a free one', check: portCheck },
-    host: { kind: 'text', value: 'HOST', help: 'address to listen on; default: 127.0.0.1', check: textCheck },
-  },
-  examples: ['oryxos serve', 'oryxos serve --port 9000 --root ~/agents'],
-  async run(args, cli) {
-    const root = await resolveRoot(args, cli.host);
-    const config = resolveConfig(args, cli.host);
-    if (!isWorkspace(root)) {
-      await cli.host.initWorkspace(root);
-      cli.out.line(`Created the workspace ${root}.`);
-    }
-    const stop = stopSignal(cli);
-    try {
-      const options = {
-        root,
-        mode: 'serve' as const,
-        ...(config === undefined ? {} : { config }),
-        ...(args.port === undefined ? {} : { port: Number(args.port) }),
-        ...(args.host === undefined ? {} : { host: args.host }),
-      };
-      return await Promise.race([serve(options, stop, cli), stop.again.then(() => 1)]);
-    } finally {
-      stop.release();
-    }
-  },
-});
+/** Runs until SIGINT or SIGTERM and exits with 0 when everything is closed; with 1, at once, when a second signal follows. */
+export const serveCommand = serverCommand('serve', 'Run the server of a workspace: REST API, agents, schedules');
+
+/** The same under another name, for those who come from systems where the server is a gateway of messengers. */
+export const gatewayCommand = serverCommand('gateway', 'The same as serve');
+
+function serverCommand(name: 'serve' | 'gateway', summary: string): Command {
+  return defineCommand({
+    name,
+    summary,
+    options: {
+      port: { kind: 'text', value: 'PORT', help: 'default: server.port of the configuration, 8080; 0 takes a free one', check: portCheck },
+      host: { kind: 'text', value: 'HOST', help: 'address to listen on; default: 127.0.0.1', check: textCheck },
+    },
+    examples: [`oryxos ${name}`, `oryxos ${name} --port 9000 --root ~/agents`],
+    async run(args, cli) {
+      const root = await resolveRoot(args, cli.host);
+      const config = resolveConfig(args, cli.host);
+      if (!isWorkspace(root)) {
+        await cli.host.initWorkspace(root);
+        cli.out.line(`Created the workspace ${root}.`);
+      }
+      const stop = stopSignal(cli);
+      try {
+        const options = {
+          root,
+          mode: 'serve' as const,
+          ...(config === undefined ? {} : { config }),
+          ...(args.port === undefined ? {} : { port: Number(args.port) }),
+          ...(args.host === undefined ? {} : { host: args.host }),
+        };
+        return await Promise.race([serve(options, stop, cli), stop.again.then(() => 1)]);
+      } finally {
+        stop.release();
+      }
+    },
+  });
+}
 
 async function serve(options: HostOptions, stop: StopSignal, cli: Cli): Promise<number> {
   const host = await cli.host.startHost(options);

@@ -55,6 +55,7 @@ const archive = defineCommand({
     }),
 });
 
+/** What people and models said is made printable first, so that it cannot steer the terminal. */
 export const sessionCommands = [list, show, archive];
 
 const speakerOf = ({ role, toolName }: MessageView): string => (role === 'tool' ? `tool ${toolName ?? ''}` : role);

@@ -22,6 +22,7 @@ interface Status {
   readonly warnings: readonly string[];
 }
 
+/** Reads the workspace and asks a running server; it starts none, creates nothing, and exits with 0 when there is nothing yet. */
 export const statusCommand = defineCommand({
   name: 'status',
   summary: 'Show workspace, server and agents without starting anything',

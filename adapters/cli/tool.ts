@@ -2,6 +2,7 @@
 import { listCommand } from './list-command.ts';
 import type { ToolView } from './views.ts';
 
+/** Which tools there are is up to the plugins of the running server, or else of this installation. */
 export const toolCommands = [
   listCommand<ToolView>({
     name: 'tool list',

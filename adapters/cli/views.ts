@@ -74,6 +74,32 @@ export interface RunView {
   readonly step: string | null;
 }
 
+/** A plugin and how it is. */
+export interface PluginView {
+  readonly name: string;
+  readonly state: 'pending' | 'active' | 'failed';
+  readonly missing: readonly string[];
+  readonly error: string | null;
+  readonly warnings?: readonly string[];
+}
+
+/** A setting in effect, secrets masked; `origin` is "default", "file <path>", "environment <NAME>" or "flag". */
+export interface SettingView {
+  readonly key: string;
+  readonly value: unknown;
+  readonly origin: string;
+}
+
+/** A finished backup; `path` is relative to the workspace. */
+export interface BackupView {
+  readonly path: string;
+  readonly createdAt: string;
+  readonly bytes: number;
+  readonly files: number;
+  readonly withKey: boolean;
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+}
+
 /** Where a fault stands and what it is, e.g. "agents/ops/AGENT.md:3:7: …". */
 export function placedError({ message, file, line, column }: AgentErrorView): string {
   const place = [file, line, column].filter((part) => part !== null).join(':');

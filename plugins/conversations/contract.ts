@@ -1,6 +1,7 @@
 /** Talking to agents: what other plugins need of it. */
 import type { Statement } from '../../kernel/index.ts';
 import type { HttpRequest } from '../http/contract.ts';
+export { idempotencyHeaders } from './schemas.ts';
 
 /** Lets a tool ask the person at the other end of a turn. */
 export interface Asks {

@@ -5,14 +5,15 @@ import type { Agents } from '../agents/contract.ts';
 import type { Route } from '../http/contract.ts';
 import { defineRoute } from '../http/contract.ts';
 import type { SessionKey, Sessions } from '../sessions/contract.ts';
+import { sessionSchema } from '../sessions/contract.ts';
 import { checkContent, messageBody } from './message-content.ts';
 import type { Responder } from './responder.ts';
-import { replySchema } from './schemas.ts';
+import { messageHeaders, replySchema } from './schemas.ts';
 
 const nameParam = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
 const idParam = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] } as const;
 
-const streaming = { kind: 'write', body: messageBody, answer: replySchema, streams: true } as const;
+const streaming = { kind: 'write', body: messageBody, answer: replySchema, headers: messageHeaders, streams: true } as const;
 
 /** The console talks to each agent in one session of its own. */
 const consoleKey = (agent: string): SessionKey => ({ channel: 'admin', userId: 'console', agent });
@@ -55,6 +56,7 @@ export const messageRoutes = (respond: Responder, sessions: Sessions, agents: Ag
     summary: "Read the console's session with an agent",
     kind: 'read',
     params: nameParam,
+    answer: sessionSchema,
     async handle({ params }) {
       agents.view(params.name);
       const { sessionId } = await sessions.open(consoleKey(params.name));

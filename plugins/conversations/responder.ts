@@ -28,10 +28,10 @@ export type PlannedTurn = Omit<TurnRequest, 'id'> & { readonly rows?: readonly S
 export type Responder = (request: HttpRequest, plan: () => Promise<PlannedTurn>) => Promise<MessageReply | EventStreamAnswer>;
 
 /** The one piece behind all message endpoints. */
-export function responder(engine: Engine, idempotency: Idempotency, asks: AskDesk): Responder {
+export function responder(engine: Engine, idempotency: Idempotency, asks: AskDesk, mask: (text: string) => string): Responder {
   return async (request, plan) => {
     const feedOf = (turnId: string): TurnFeed | undefined =>
-      request.wantsStream ? openTurnFeed(turnId, engine, isInteractive(request) ? asks : undefined) : undefined;
+      request.wantsStream ? openTurnFeed(turnId, engine, mask, isInteractive(request) ? asks : undefined) : undefined;
 
     const id = randomUUID();
     let feed = feedOf(id);

@@ -24,3 +24,28 @@ export const runSchema = {
   },
   required: ['traceId', 'agentName', 'sessionId', 'origin', 'startedAt', 'step'],
 } as const;
+
+const idempotencyKey = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  description:
+    'Visible ASCII characters. The same key and body within 24 hours give the same run: one in progress is attached to, a finished one ' +
+    'is answered again, errors too. The same key with another body is 409.',
+} as const;
+
+/** Request headers of every endpoint that starts a run. */
+export const idempotencyHeaders = { type: 'object', properties: { 'Idempotency-Key': idempotencyKey } } as const;
+
+/** Request headers of the message endpoints. */
+export const messageHeaders = {
+  type: 'object',
+  properties: {
+    ...idempotencyHeaders.properties,
+    'X-Oryx-Interactive': {
+      enum: ['1'],
+      description:
+        'Only with `Accept: text/event-stream`: questions of the run come as events `ask`, and POST /api/v1/asks/{askId} answers them.',
+    },
+  },
+} as const;

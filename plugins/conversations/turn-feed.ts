@@ -15,9 +15,10 @@ export interface TurnFeed {
 /**
  * Listens to a turn, also before it is accepted.
  *
+ * @param mask  hides secrets in names of tools, which models make up; what a model says is never altered
  * @param asks  given when the reader can answer questions of the turn
  */
-export function openTurnFeed(turnId: string, engine: Engine, asks: AskDesk | undefined): TurnFeed {
+export function openTurnFeed(turnId: string, engine: Engine, mask: (text: string) => string, asks: AskDesk | undefined): TurnFeed {
   const kept: ServerEvent[] = [];
   let textLength = 0;
   let send = (event: ServerEvent): void => void kept.push(event);
@@ -25,7 +26,7 @@ export function openTurnFeed(turnId: string, engine: Engine, asks: AskDesk | und
   const unwatch = engine.watch(turnId, (event) => {
     if (event.type === 'trace') return;
     if (event.type === 'token') textLength += event.delta.length;
-    send(serverEvent(event));
+    send(serverEvent(event, mask));
   });
   const leave = asks?.listen(turnId, (question) => send({ event: 'ask', data: question }));
 
@@ -44,4 +45,6 @@ export function openTurnFeed(turnId: string, engine: Engine, asks: AskDesk | und
   };
 }
 
-const serverEvent = ({ type, ...data }: TurnEvent): ServerEvent => ({ event: type, data });
+function serverEvent({ type, ...data }: TurnEvent, mask: (text: string) => string): ServerEvent {
+  return { event: type, data: 'name' in data ? { ...data, name: mask(data.name) } : data };
+}

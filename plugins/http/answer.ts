@@ -1,6 +1,6 @@
 /** Puts what a handler returned on the wire. */
 import type { Context } from 'koa';
-import { errorView, successBody } from './envelope.ts';
+import { successBody } from './envelope.ts';
 import type { ErrorView } from './envelope.ts';
 import type { EventStreamAnswer, RawAnswer } from './contract.ts';
 import type { StreamPlace } from './event-streams.ts';
@@ -28,13 +28,13 @@ export function sendRaw(ctx: Context, { status, headers, body }: RawAnswer): voi
 /**
  * Sends a stream and resolves when it is over, also when the client has left long before. A `run` that throws becomes the event `error`.
  *
- * @param onError  told what was thrown
+ * @param viewOf  what a client sees of what was thrown
  */
 export async function sendStream(
   ctx: Context,
   { run }: EventStreamAnswer,
   place: StreamPlace,
-  onError: (error: unknown, view: ErrorView) => void,
+  viewOf: (error: unknown) => ErrorView,
 ): Promise<void> {
   ctx.respond = false;
   ctx.status = 200;
@@ -43,9 +43,7 @@ export async function sendStream(
   try {
     if (ctx.method !== 'HEAD') await run(stream);
   } catch (error) {
-    const view = errorView(error);
-    onError(error, view);
-    stream.fail(view);
+    stream.fail(viewOf(error));
   } finally {
     stream.end();
   }

@@ -82,6 +82,12 @@ export interface Route extends Named {
   readonly answer?: JsonSchema;
   /** May answer with an event stream. */
   readonly streams?: boolean;
+  /** Content type of an answer that is `raw(…)`, e.g. "text/plain". Pages and their files (HTML, CSS, JavaScript, images) stay out of the API document. */
+  readonly produces?: string;
+  /** Request headers that `handle` reads, by name; for the API document only, nothing is checked with it. */
+  readonly headers?: JsonSchema;
+  /** HTTP statuses that `handle` answers with beside those that follow from what it takes and does; for the API document only. */
+  readonly errors?: readonly number[];
   /** Returns `data`, `eventStream(…)` or `raw(…)`. Throws OryxError for every answer that is not 200. */
   // oxlint-disable-next-line typescript/no-explicit-any -- request types are erased, they exist only for the author
   handle(request: HttpRequest<any, any, any>): unknown;

@@ -6,6 +6,7 @@ import { sendData, sendRaw, sendStream } from './answer.ts';
 import type { BodyReader } from './body.ts';
 import { answerKind } from './contract.ts';
 import type { EventStreamAnswer, RawAnswer, Route } from './contract.ts';
+import { errorView } from './envelope.ts';
 import type { EventStreams, StreamPlace } from './event-streams.ts';
 import { readParams, readQuery } from './query.ts';
 import { httpRequest } from './request.ts';
@@ -19,6 +20,8 @@ export interface DispatchParts {
   readonly streams: EventStreams;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Hides secrets in the messages of errors. */
+  readonly mask: (text: string) => string;
 }
 
 /**
@@ -54,7 +57,7 @@ function serving(parts: DispatchParts): (ctx: Context, route: Route) => Promise<
 }
 
 /** Checks with the schemas of the route as it is now: it may have been replaced while the body arrived. */
-async function serve(ctx: Context, route: Route, body: unknown, { streams, clock, log }: DispatchParts): Promise<void> {
+async function serve(ctx: Context, route: Route, body: unknown, { streams, clock, log, mask }: DispatchParts): Promise<void> {
   const request = httpRequest(ctx, checkedInput(ctx, route, body));
   let place: StreamPlace | undefined;
   try {
@@ -65,8 +68,10 @@ async function serve(ctx: Context, route: Route, body: unknown, { streams, clock
     if (kind === 'raw') return sendRaw(ctx, answer as RawAnswer);
 
     place ??= streams.reserve();
-    await sendStream(ctx, answer as EventStreamAnswer, place, (error, view) => {
+    await sendStream(ctx, answer as EventStreamAnswer, place, (error) => {
+      const view = errorView(error, mask);
       if (!view.expected) log.error('a stream broke off', { requestId: ctx.state['requestId'], route: route.name, error });
+      return view;
     });
   } finally {
     place?.release();

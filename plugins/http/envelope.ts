@@ -18,8 +18,12 @@ export const successBody = (data: unknown, at: number): string =>
 export const errorBody = (view: Pick<ErrorView, 'status' | 'message'>, at: number): string =>
   JSON.stringify({ code: view.status, message: view.message, data: null, timestamp: at });
 
-/** Translates anything that was thrown. Only the message of an OryxError is fit for a client. */
-export function errorView(error: unknown): ErrorView {
-  if (isOryxError(error) && Number.isInteger(error.status)) return { status: error.status, message: error.message, expected: true };
+/**
+ * Translates anything that was thrown. Only the message of an OryxError is fit for a client.
+ *
+ * @param mask  hides secrets: messages quote what tools and clients have said
+ */
+export function errorView(error: unknown, mask: (text: string) => string): ErrorView {
+  if (isOryxError(error) && Number.isInteger(error.status)) return { status: error.status, message: mask(error.message), expected: true };
   return { status: 500, message: 'Internal server error', expected: false };
 }

@@ -1,6 +1,7 @@
 /** plugins/http/index.ts — Serves the routes that plugins register. */
 import { hostname } from 'node:os';
 import { definePlugin } from '../../kernel/index.ts';
+import type {} from '../secrets/contract.ts';
 import { bodyReader } from './body.ts';
 import { dispatch } from './dispatch.ts';
 import { EventStreams } from './event-streams.ts';
@@ -14,6 +15,7 @@ const HOST_PATTERN = '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$';
 
 export default definePlugin({
   name: 'http',
+  requires: ['secrets'],
   configAt: {
     port: 'server.port',
     host: 'server.host',
@@ -32,6 +34,7 @@ export default definePlugin({
   },
   setup(ctx) {
     const { clock, log } = ctx;
+    const mask = (text: string): string => ctx.services.secrets.mask(text);
     const { host, port, allowedHosts, heartbeatSeconds } = ctx.config;
     const streams = new EventStreams(
       {
@@ -46,7 +49,8 @@ export default definePlugin({
       clock,
       log,
       guard: hostGuard({ bindHost: host, allowedHosts, machineName: hostname() }),
-      dispatch: dispatch({ routes: ctx.registry('route'), readBody: bodyReader(), streams, clock, log }),
+      dispatch: dispatch({ routes: ctx.registry('route'), readBody: bodyReader(), streams, clock, log, mask }),
+      mask,
     });
     const listener = new Listener({ host, port, handler, endStreams: (view) => streams.endAll({ ...view, expected: true }), clock, log });
 

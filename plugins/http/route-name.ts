@@ -7,6 +7,8 @@ export interface RouteName {
   readonly path: string;
   readonly segments: readonly Segment[];
 }
+
+/** What stands between two slashes: a text that must match exactly, or a parameter. */
 export type Segment = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'param'; readonly name: string };
 
 const NAME = /^(GET|POST|PUT|PATCH|DELETE) (\/\S*)$/;

@@ -16,6 +16,8 @@ export interface ServerParts {
   /** Throws for a request that must not be answered because of where it comes from. */
   readonly guard: (request: IncomingMessage) => void;
   readonly dispatch: Middleware;
+  /** Hides secrets in the messages of errors. */
+  readonly mask: (text: string) => string;
 }
 
 /** Answers one request and resolves when its answer has been handed to the socket. Never rejects. */
@@ -32,14 +34,14 @@ const SECURITY_HEADERS = {
 const CLIENT_LEFT: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ECONNABORTED']);
 
 /** Builds the handler. The order of the lines below is the order in which a request passes. */
-export function requestHandler({ clock, log, guard, dispatch }: ServerParts): RequestHandler {
+export function requestHandler({ clock, log, guard, dispatch, mask }: ServerParts): RequestHandler {
   const app = new Koa();
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (!CLIENT_LEFT.has(error.code)) log.error('an answer could not be sent', { error });
   });
 
   app.use(headers);
-  app.use(errorsAsEnvelope(clock, log));
+  app.use(errorsAsEnvelope(clock, log, mask));
   app.use(async (ctx, next) => {
     guard(ctx.req);
     checkTarget(ctx.req.url ?? '');
@@ -61,12 +63,12 @@ const headers: Middleware = async (ctx, next) => {
   await next();
 };
 
-function errorsAsEnvelope(clock: Clock, log: Logger): Middleware {
+function errorsAsEnvelope(clock: Clock, log: Logger, mask: ServerParts['mask']): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      const view = errorView(error);
+      const view = errorView(error, mask);
       if (!view.expected) {
         log.error('a request failed', { requestId: ctx.state['requestId'], method: ctx.method, path: ctx.path, error });
       }

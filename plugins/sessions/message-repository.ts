@@ -51,6 +51,24 @@ export function messagesBefore(store: Store, request: TurnRequest, maxTurns: num
   );
 }
 
+/** The newest tool result with that id that a turn may know of; the same turns count as for `messagesBefore`, however long ago. */
+export async function resultBefore(store: Store, { id, sessionId }: TurnRequest, toolCallId: string): Promise<string | undefined> {
+  const row = await store.get<Pick<MessageRow, 'content'>>(
+    `SELECT content FROM messages WHERE session_id = ? AND tool_call_id = ?
+      AND turn_seq < coalesce((SELECT seq FROM session_turns WHERE turn_id = ?), 9223372036854775807)
+      AND turn_seq > coalesce(
+        (SELECT starts_after FROM session_turns WHERE turn_id = ?), (SELECT starts_after FROM sessions WHERE session_id = ?), 0
+      )
+      ORDER BY turn_seq DESC, position DESC LIMIT 1`,
+    sessionId,
+    toolCallId,
+    id,
+    id,
+    sessionId,
+  );
+  return row?.content;
+}
+
 /** The last `limit` messages of a session, oldest first. */
 export function lastMessages(store: Store, sessionId: string, limit: number): Promise<readonly MessageRow[]> {
   return store.all<MessageRow>(

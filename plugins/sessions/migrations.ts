@@ -46,4 +46,8 @@ export const migrations: readonly Migration[] = [
       ) WITHOUT ROWID`,
     ],
   },
+  {
+    name: '002_index_tool_results',
+    up: ['CREATE INDEX messages_result ON messages (session_id, tool_call_id) WHERE tool_call_id IS NOT NULL'],
+  },
 ];

@@ -1,7 +1,7 @@
 import type { Clock, Store } from '../../kernel/index.ts';
 import { notFound } from '../../kernel/index.ts';
 import type { Session, SessionView, Sessions } from './contract.ts';
-import { lastMessages } from './message-repository.ts';
+import { lastMessages, resultBefore } from './message-repository.ts';
 import { viewOfRow } from './message-row.ts';
 import { sessionId } from './session-id.ts';
 import type { SessionRow } from './session-repository.ts';
@@ -62,6 +62,8 @@ export function sessionBook(store: Store, clock: Clock): SessionBook {
     },
 
     revived: (id) => [sessionRevived(id)],
+
+    resultOf: async (turn, toolCallId) => (turn.persistent ? resultBefore(store, turn, toolCallId) : undefined),
 
     async archiveAllOf(agent) {
       await store.write(sessionsClosed(agent, clock.now()));

@@ -10,6 +10,11 @@ export interface Backups {
 export interface StoreHealth {
   /** Why the last write could not be stored, in words for a client; undefined while all is well. Cleared by the next write that succeeds. */
   problem(): string | undefined;
+  /**
+   * Reads every page of the database (`quick_check`) while work goes on. Resolves with what is wrong, undefined when it is sound. Rejects with
+   * ORYX_STOPPING when the server stops meanwhile.
+   */
+  check(): Promise<string | undefined>;
 }
 
 declare module '../../kernel/index.ts' {

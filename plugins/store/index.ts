@@ -1,11 +1,12 @@
 import { type Logger, definePlugin } from '../../kernel/index.ts';
 import '../workspace/contract.ts';
 import { sqliteBackups } from './backups.ts';
+import { checkFile } from './check-file.ts';
 import type { StoreHealth } from './contract.ts';
 import { GroupCommit } from './group-commit.ts';
 import { migrator } from './migrator.ts';
 import { nativeModuleError } from './native-module.ts';
-import { openDatabase } from './open-database.ts';
+import { databaseFile, openDatabase } from './open-database.ts';
 import { hasTables, schemaMigrationRepository } from './schema-migration-repository.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import { storeError } from './store-error.ts';
@@ -44,7 +45,7 @@ export default definePlugin({
 
     ctx.provide('store', { ...store, migrate: (owner, list) => migrations.migrate(owner, list) });
     ctx.provide('backups', backups);
-    ctx.provide('storeHealth', health);
+    ctx.provide('storeHealth', { problem: health.problem, check: () => checkFile(databaseFile(root), 'quick', ctx.signal) });
   },
 });
 
@@ -56,7 +57,7 @@ function guarded<T>(open: () => T): T {
   }
 }
 
-function healthMonitor(log: Logger): StoreHealth & { readonly report: (error: Error | undefined) => void } {
+function healthMonitor(log: Logger): Pick<StoreHealth, 'problem'> & { readonly report: (error: Error | undefined) => void } {
   let failure: Error | undefined;
   return {
     problem: () => failure?.message,

@@ -12,8 +12,8 @@ const CHEAP_CHECK_BYTES = 16 * 1024 * 1024;
 /** A write-ahead log that has grown beyond this is cut back at the next checkpoint. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** The file and what lies beside it. */
-const databaseFile = (root: string): string => join(root, 'oryxos.db');
+/** Where the database of a workspace is. */
+export const databaseFile = (root: string): string => join(root, 'oryxos.db');
 
 /**
  * Opens `<root>/oryxos.db`, creating it when there is none: write-ahead log, `synchronous=FULL`, foreign keys, `secure_delete`, mode 0600.

@@ -60,6 +60,7 @@ export const systemRoutes = (sources: SystemSources): readonly Route[] => [
       name: `GET ${path}`,
       summary: 'Health as monitoring tools of the Spring world ask for it, without details',
       kind: 'read',
+      produces: 'application/json',
       handle: () => raw(200, { 'Content-Type': 'application/json; charset=utf-8' }, '{"status":"UP"}'),
     }),
   ),
@@ -67,6 +68,7 @@ export const systemRoutes = (sources: SystemSources): readonly Route[] => [
     name: 'GET /',
     summary: 'A page for people; 404 for everybody else',
     kind: 'read',
+    produces: 'text/html',
     handle: (request) => {
       request.setHeader('Vary', 'Accept');
       if (request.header('accept')?.toLowerCase().includes('text/html') !== true) throw notFound('Resource not found');
@@ -77,6 +79,7 @@ export const systemRoutes = (sources: SystemSources): readonly Route[] => [
     name: 'GET /system.css',
     summary: 'Style of the page',
     kind: 'read',
+    produces: 'text/css',
     handle: () => raw(200, { 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': 'no-cache' }, pageStyle),
   }),
 ];

@@ -55,6 +55,21 @@ describe('oryxos serve', () => {
     expect(terminal.started).to.deep.equal([{ root: terminal.root, mode: 'serve', port: 0, host: '0.0.0.0' }]);
   });
 
+  it('is called gateway too, and honours the configured port unless told otherwise', async () => {
+    await using terminal = await openTerminal({ startHost: async () => hostAt('http://x') });
+    for (const argv of [['gateway'], ['gateway', '--port', '9000']]) {
+      const end = terminal.run(...argv);
+      while (terminal.started.length < (argv.length > 1 ? 2 : 1)) await new Promise((resolve) => setImmediate(resolve));
+      terminal.signal('SIGINT');
+      expect(await end).to.equal(0);
+    }
+    const mode = 'serve';
+    expect(terminal.started).to.deep.equal([
+      { root: terminal.root, mode },
+      { root: terminal.root, mode, port: 9000 },
+    ]);
+  });
+
   it('ends with 1 at once when a second signal comes, but takes an echo of the first for none', async () => {
     let now = 0;
     const slow: RunningHost = { ...hostAt('http://x'), close: () => forever };

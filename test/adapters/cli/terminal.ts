@@ -38,6 +38,8 @@ export interface TerminalOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly startHost?: (options: HostOptions) => Promise<RunningHost>;
   readonly monotonic?: () => number;
+  readonly settings?: CliHost['settings'];
+  readonly restore?: CliHost['restore'];
 }
 
 /** A host that is another server's address, and does nothing else. */
@@ -92,6 +94,9 @@ export async function openTerminal(options: TerminalOptions = {}): Promise<Termi
       await writeFile(join(at, 'agents', 'default', 'AGENT.md'), '---\nname: default\n---\n', { flag: 'wx' }).catch(() => {});
       return ['agents/default/AGENT.md'];
     },
+    settings: options.settings ?? (async () => []),
+    isolation: async (setting) => ({ isolated: setting === 'auto', summary: `Isolation is ${setting}.` }),
+    restore: options.restore ?? (() => Promise.reject(new Error('this test restores nothing'))),
   };
   return {
     cwd,

@@ -105,7 +105,13 @@ describe('system', () => {
     });
 
     it('links only to what is served', async () => {
-      expect((await get('/', BROWSER)).text).not.to.include('<nav>');
+      expect((await get('/', BROWSER)).text)
+        .to.include('href="/swagger-ui"')
+        .and.include('href="/v3/api-docs"');
+      await host.kernel.unload('openapi');
+      expect((await get('/', BROWSER)).text)
+        .not.to.include('/swagger-ui')
+        .and.not.include('/v3/api-docs');
       const docs = defineRoute({ name: 'GET /v3/api-docs', summary: '', kind: 'read', handle: () => ({}) });
       await host.kernel.load(definePlugin({ name: 'docs', setup: (ctx) => void ctx.register('route', docs) }));
       const { text } = await get('/', BROWSER);
