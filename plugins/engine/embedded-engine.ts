@@ -161,8 +161,9 @@ export class EmbeddedEngine implements Engine {
     const reason = tooOld ? 'it was accepted more than 24 hours ago' : `it was interrupted ${turn.attempts} times`;
     const error = new OryxError('ORYX_INTERRUPTED', `the run was interrupted by a restart and is not taken up again: ${reason}`);
     const release = await place;
-    const said = agent ? await this.#runLoop(live, agent, turn.attempts, new ReadOnlyJournal(steps, error)) : undefined;
-    await this.#end(live, { ...failed(live, error), status: 'interrupted', messages: said?.messages ?? [] });
+    const said = agent ? await this.#runLoop(live, agent, turn.attempts, new ReadOnlyJournal(steps, error)) : failed(live, error);
+    // A run whose last step is done had only its end to write: it ended as its journal says.
+    await this.#end(live, said.error?.code === error.code ? { ...said, status: 'interrupted' } : said);
     release();
   }
 
