@@ -68,8 +68,8 @@ export async function boot(options: BootOptions): Promise<Host> {
     };
   } catch (error) {
     failed = true;
-    loader.close();
     await kernel.close();
+    loader.close();
     throw error;
   }
 }
@@ -102,6 +102,6 @@ function programmed(mode: BootOptions['mode'], env: BootOptions['env']): Readonl
 
 async function closeHost(kernel: KernelHost, loader: Loader): Promise<void> {
   if (kernel.hasService('engine')) await kernel.service('engine').drain(DRAIN_MS);
-  loader.close();
   await kernel.close();
+  loader.close();
 }

@@ -41,6 +41,8 @@ export const ERROR_STATUS = {
   ORYX_CONFIG: 400,
   ORYX_SECRET_KEY: 500,
 } as const;
+
+/** A code of the catalogue. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 const BRAND = Symbol.for('oryxos.error');

@@ -3,6 +3,7 @@ import type { Named, ReadonlyRegistry } from './contract/index.ts';
 import type { Scope } from './scope.ts';
 import { isOryxError } from './errors.ts';
 
+/** What is mirrored, where to, and who hears of failures. */
 export interface Mirror<T extends Named> {
   readonly registry: ReadonlyRegistry<T>;
   /** Parent of the child scopes. */

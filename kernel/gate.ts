@@ -1,6 +1,10 @@
 /** Counts the calls in flight in a plugin, so that it is not closed under them. */
 import type { Clock } from './contract/index.ts';
 
+/**
+ * One per run of a plugin. Entering never waits and never fails, also while somebody drains: the list of taps and items is what keeps
+ * newcomers out.
+ */
 export class Gate {
   readonly #clock: Clock;
   readonly #running = new Set<{ readonly label: string }>();

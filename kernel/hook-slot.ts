@@ -10,6 +10,7 @@ import { OryxError, isOryxError, messageOf } from './errors.ts';
 /** How long one tap may take. */
 const TAP_TIMEOUT_MS = 5_000;
 
+/** One plugin on one hook. `run` may throw and may answer late: the slot applies the rule of the hook. */
 export interface Tap {
   readonly owner: Owner;
   readonly stage: Stage;
@@ -18,6 +19,7 @@ export interface Tap {
   readonly run: (...args: readonly unknown[]) => unknown;
 }
 
+/** What a slot needs of the kernel. */
 export interface HookSlotHost {
   readonly barrier: Barrier;
   readonly clock: Clock;

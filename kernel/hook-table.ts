@@ -14,6 +14,7 @@ export const HOOKS: { readonly [H in HookName]: HookSpec<H> } = {
   beforeTurn: { kind: 'observe', args: ['turn'] },
   afterTurn: { kind: 'observe', args: ['turn', 'outcome'] },
   selectTools: { kind: 'transform', args: ['tools', 'turn'] },
+  beforeLlmCall: { kind: 'decide', args: ['target', 'turn'], closed: () => undefined },
   onLlmFailure: { kind: 'decide', args: ['attempt', 'turn'], closed: () => undefined },
   afterLlmCall: { kind: 'collect', args: ['rows', 'attempt', 'turn'] },
   beforeToolCall: { kind: 'decide', args: ['call'], closed: refuse },

@@ -9,6 +9,10 @@ import { refuse } from './result.ts';
 import { closeRun, stage } from './run.ts';
 import { swap } from './swap.ts';
 
+/**
+ * Loads, replaces and unloads plugins, and keeps running exactly those whose services exist. A plugin that fails is a state with an error,
+ * not a rejection.
+ */
 export class Lifecycle {
   readonly world: World;
   readonly barrier: Barrier;

@@ -79,15 +79,17 @@ export class LlmCaller {
 
   async #askOnce({ turn, call, attempt, target, messages, text }: Ask, begin: () => Promise<void>): Promise<StepResult<AttemptRecord>> {
     const { hooks, clock } = this.#host;
+    const refused = await hooks.beforeLlmCall(target, turn);
     const request = await this.#request(turn, target, messages);
-    await begin();
+    if (!refused) await begin();
     const startedAt = clock.now();
     const since = clock.monotonic();
     let sent = '';
-    const result = await this.#chat(target, request, turn.signal, (delta) => {
+    const say = (delta: string): void => {
       sent += delta;
       text.add(delta);
-    });
+    };
+    const result: LlmResult = refused ? { ok: false, failure: refused } : await this.#chat(target, request, turn.signal, say);
     const ended = {
       call,
       attempt,

@@ -3,6 +3,7 @@ import type { Plugin, PluginState } from './contract/index.ts';
 import type { Run, ServiceItem } from './context.ts';
 import type { Owner, Registry } from './registry.ts';
 
+/** The record of one plugin from load to unload; it changes in place. */
 export interface Loaded {
   plugin: Plugin;
   config: unknown;
@@ -13,8 +14,10 @@ export interface Loaded {
   run?: Run;
 }
 
+/** The service of that name as the asker should see it; undefined when there is none. */
 export type FindService = (name: string) => unknown;
 
+/** For checks when no owner is leaving. */
 export const NOBODY: ReadonlySet<Owner> = new Set();
 
 /** Makes a staged run the running one. */

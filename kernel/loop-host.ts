@@ -6,6 +6,10 @@ export type HookRunner = {
   readonly [H in HookName]: (...args: Parameters<Hooks[H]>) => Promise<Awaited<ReturnType<Hooks[H]>>>;
 };
 
+/**
+ * Hooks, registries, time and log of the host that the loop runs in. Everything is asked for at the moment of use, so swapped plugins count
+ * at once.
+ */
 export interface LoopHost {
   readonly hooks: HookRunner;
   readonly clock: Clock;

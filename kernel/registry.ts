@@ -9,6 +9,7 @@ export interface Owner {
   readonly gate: Gate;
 }
 
+/** An item and whose it is. The entry keeps its place while `swap` exchanges the item. */
 export interface Entry<T extends Named> {
   item: T;
   readonly owner: Owner;
@@ -19,6 +20,7 @@ export type Announce = () => void;
 
 type Listener<T> = (change: 'added' | 'removed', item: T) => void;
 
+/** `taken` is the code of the error for a name in use; default ORYX_NAME_TAKEN. */
 export interface RegistryOptions {
   readonly taken?: ErrorCode;
   /** Told when a listener throws; the others are still called. */

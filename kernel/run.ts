@@ -16,6 +16,7 @@ const ANYTHING = {};
 /** Gets a function that makes the setup fail now. */
 type OnCancel = (cancel: (reason: Error) => void) => void;
 
+/** A plugin to set up: what it is configured with and which services it gets. */
 export interface Staging {
   readonly plugin: Plugin;
   readonly config: unknown;

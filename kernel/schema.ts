@@ -5,6 +5,7 @@ import { RE2JS } from 're2js';
 import { OryxError, messageOf } from './errors.ts';
 import { sentence } from './schema-message.ts';
 
+/** A JSON Schema of draft 2020-12, as plain data. It is compiled once per object: do not change it afterwards. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Flatten<T> = { [K in keyof T]: T[K] } & {};
@@ -47,6 +48,7 @@ export type FromSchema<S> = S extends { const: infer V }
 /** What a check says: the value with defaults filled in, or one readable sentence that names each parameter at fault. */
 export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
+/** How a value is checked. */
 export interface CheckOptions {
   /** Fill defaults into the value itself instead of a copy. */
   readonly inPlace?: boolean;
@@ -57,6 +59,7 @@ export interface CheckOptions {
 /** Checks a value; converts nothing. Only plain data: a copy keeps own enumerable properties of objects and arrays. */
 export type Check<T> = (value: unknown, options?: CheckOptions) => Checked<T>;
 
+/** How a schema is compiled. */
 export interface SchemaOptions {
   /**
    * The schema comes from somebody else: unknown keywords and formats are ignored, and so is a pattern that has no linear-time form.

@@ -7,6 +7,7 @@ import { NOBODY, activate, dependentsOf, isFresh, missingServices, serviceFinder
 import type { Announce, Owner } from './registry.ts';
 import { closeRun } from './run.ts';
 
+/** What a swap needs of the plugin host. */
 export interface SwapHost {
   readonly world: World;
   readonly barrier: Barrier;

@@ -3,6 +3,7 @@ import type { Tool } from './contract/index.ts';
 import { messageOf } from './errors.ts';
 import { type Check, compileSchema, deepFreeze } from './schema.ts';
 
+/** The frozen input, or one sentence for the model that names what is wrong. */
 export type ParsedArguments =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly message: string };

@@ -26,6 +26,12 @@ const TOOL_TIMEOUT_MS = 120_000;
 
 type Decision = { readonly call: ToolCall } | { readonly result: ToolResult };
 
+/** What a run lends to its calls. */
+export type Surroundings = Pick<ToolRun, 'resultOf'> & { readonly steps: Steps; readonly emit: (event: TurnEvent) => void };
+
+/** The step that a call runs in. */
+type CallStep = Pick<ToolRun, 'key' | 'resultOf'> & { readonly begin: () => Promise<void> };
+
 /** Runs tool calls. Its one promise: no tool runs that the guards have not seen. */
 export class ToolExecutor {
   readonly #host: LoopHost;
@@ -44,14 +50,8 @@ export class ToolExecutor {
    *
    * @param given  a result that stands already (too many calls): the call is recorded, not run
    */
-  run(
-    turn: Turn,
-    name: string,
-    request: ToolCallRequest,
-    steps: Steps,
-    emit: (event: TurnEvent) => void,
-    given?: ToolResult,
-  ): Promise<ToolResult> {
+  run(turn: Turn, name: string, request: ToolCallRequest, around: Surroundings, given?: ToolResult): Promise<ToolResult> {
+    const { steps, emit, resultOf } = around;
     const tool = this.#tools.get(request.name);
     const record: ToolCallRecord = {
       id: request.id,
@@ -64,7 +64,7 @@ export class ToolExecutor {
     return steps.step<ToolResult>(name, { idempotent, lost: () => this.#lost(record) }, async (key, begin) => {
       emit({ type: 'tool_start', name: request.name });
       const since = this.#host.clock.monotonic();
-      const result = given ?? (await this.#pinned(record, key, idempotent ? () => Promise.resolve() : begin));
+      const result = given ?? (await this.#pinned(record, { key, resultOf, begin: idempotent ? () => Promise.resolve() : begin }));
       emit({ type: 'tool_end', name: request.name, success: result.success });
       const rows = await this.#host.hooks.afterToolCall([], record, result, this.#host.clock.monotonic() - since);
       return { value: result, rows };
@@ -76,12 +76,12 @@ export class ToolExecutor {
   }
 
   /** The very tool that was looked up is judged and run, its owner held in place all the while. */
-  async #pinned(record: ToolCallRecord, key: string, begin: () => Promise<void>): Promise<ToolResult> {
-    const execute = (tool: Tool): Promise<ToolResult> => this.#execute(record, tool, key, begin);
+  async #pinned(record: ToolCallRecord, step: CallStep): Promise<ToolResult> {
+    const execute = (tool: Tool): Promise<ToolResult> => this.#execute(record, tool, step);
     return (await this.#tools.use(record.toolName, `tool ${record.toolName}`, execute)) ?? fail(`Unknown tool: ${record.toolName}`);
   }
 
-  async #execute(record: ToolCallRecord, tool: Tool, key: string, begin: () => Promise<void>): Promise<ToolResult> {
+  async #execute(record: ToolCallRecord, tool: Tool, step: CallStep): Promise<ToolResult> {
     const decision = await this.#decide(record, tool);
     if ('result' in decision) return decision.result;
     const { call } = decision;
@@ -89,8 +89,8 @@ export class ToolExecutor {
       const refusal = await this.#host.hooks.onClaim(claim, call);
       if (refusal) return refused(refusal);
     }
-    await begin();
-    return this.#invoke(call, key);
+    await step.begin();
+    return this.#invoke(call, step);
   }
 
   /** Declared, valid, permitted, in that order. */
@@ -121,7 +121,7 @@ export class ToolExecutor {
   }
 
   /** Runs the tool until it returns, its deadline passes or the turn is aborted. */
-  async #invoke(call: ToolCall, key: string): Promise<ToolResult> {
+  async #invoke(call: ToolCall, { key, resultOf }: CallStep): Promise<ToolResult> {
     const { tool, turn, input } = call;
     const deadline = callDeadline(this.#host.clock, turn.signal, tool.timeoutMs ?? TOOL_TIMEOUT_MS, tool.name);
     let refusal: Refusal | undefined;
@@ -129,7 +129,8 @@ export class ToolExecutor {
       refusal = await this.#host.hooks.onClaim(late, call);
       if (refusal) throw new OryxError('ORYX_REFUSED', refusal.message);
     };
-    const run: ToolRun = { signal: deadline.signal, turn, call, key, claim };
+    const permits = async (late: Claim): Promise<boolean> => (await this.#host.hooks.onClaim(late, call)) === undefined;
+    const run: ToolRun = { signal: deadline.signal, turn, call, key, claim, permits, resultOf };
     const running = (async () => checked(tool, await tool.execute(input, run)))().catch((error: unknown) =>
       refusal ? refused(refusal) : this.#thrown(tool, error),
     );

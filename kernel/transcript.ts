@@ -11,6 +11,15 @@ export function resultText(
   return result.success ? result.content : `Tool failed: ${result.errorMessage}`;
 }
 
+/** The whole text of the result with that id, undefined when there is none. */
+export function resultIn(messages: readonly Message[], toolCallId: string): string | undefined {
+  return messages.findLast((message) => message.role === 'tool' && message.toolCallId === toolCallId)?.content;
+}
+
+/** The ids of all calls. */
+export const callIdsIn = (messages: readonly Message[]): readonly string[] =>
+  messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : []));
+
 /**
  * Makes a transcript that every provider accepts: each call is followed by exactly one result, no result stands without its call.
  * A call whose result is missing gets one that says so; long results keep head and tail.

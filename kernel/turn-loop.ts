@@ -21,7 +21,7 @@ import { LoopGuard } from './loop-guard.ts';
 import { ReplyText } from './reply-text.ts';
 import { fail } from './result.ts';
 import { ToolExecutor } from './tool-executor.ts';
-import { resultText } from './transcript.ts';
+import { callIdsIn, resultIn, resultText } from './transcript.ts';
 
 /** Calls of one answer that run; more are answered with a failure. */
 const MAX_CALLS_PER_ANSWER = 32;
@@ -49,7 +49,7 @@ class Run {
   readonly #said: Message[] = [];
   readonly #text: ReplyText;
   readonly #guard = new LoopGuard(LOOP_LIMIT);
-  readonly #callIds = new Set<string>();
+  readonly #callIds: Set<string>;
 
   constructor(
     host: LoopHost,
@@ -65,6 +65,7 @@ class Run {
     this.#tools = tools;
     this.#turn = turn;
     this.#before = [...history, { role: 'user', content: turn.input }];
+    this.#callIds = new Set(callIdsIn(history));
     this.#steps = steps;
     this.#emit = emit;
     this.#text = new ReplyText((delta) => emit({ type: 'token', delta }));
@@ -115,7 +116,9 @@ class Run {
       readOnly: this.#tools.isReadOnly(request),
       run: () => {
         this.#turn.signal.throwIfAborted();
-        return this.#tools.run(this.#turn, `tool/${call}/${index + 1}`, request, this.#steps, this.#emit, excess);
+        const resultOf = (id: string) => resultIn([...this.#before, ...this.#said], id);
+        const around = { steps: this.#steps, emit: this.#emit, resultOf };
+        return this.#tools.run(this.#turn, `tool/${call}/${index + 1}`, request, around, excess);
       },
     };
   }
@@ -124,7 +127,7 @@ class Run {
     return !result.success && !result.retryable && this.#turn.agent.settings.onFatalToolError === 'return';
   }
 
-  /** Blank and repeated call ids are replaced, the same way on every replay: providers refuse a transcript with either. */
+  /** Blank and repeated call ids are replaced, the same way on every replay: providers refuse them, and an id names one result. */
   #distinct(requests: readonly ToolCallRequest[], call: number): readonly ToolCallRequest[] {
     return requests.map((request, index) => {
       const taken = request.id.trim() === '' || this.#callIds.has(request.id);

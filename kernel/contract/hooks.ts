@@ -1,6 +1,6 @@
-/** The nine hooks, in four kinds. */
+/** The ten hooks, in four kinds. */
 import type { Claim, Refusal, Tool, ToolCall, ToolCallRecord, ToolResult } from './tool.ts';
-import type { LlmFailure, LlmReply, NextAttempt } from './provider.ts';
+import type { LlmFailure, LlmReply, NextAttempt, ProviderRef } from './provider.ts';
 import type { ScheduleFiring, Skip, Turn, TurnOutcome } from './turn.ts';
 import type { Statement } from './store.ts';
 
@@ -34,11 +34,17 @@ export interface LlmAttempt {
   readonly durationMs: number;
 }
 
+/**
+ * Every hook with what a plugin taps it with. Its kind says what an answer does and what becomes of a tap that throws or takes longer than
+ * 5 s.
+ */
 export interface Hooks {
   beforeTurn: Observe<[turn: Turn]>;
   afterTurn: Observe<[turn: Turn, outcome: TurnOutcome]>;
   /** Only ever shortens the list. */
   selectTools: Transform<readonly Tool[], [turn: Turn]>;
+  /** An answer stands for the model's: it is not asked, and the attempt has failed that way. */
+  beforeLlmCall: Decide<[target: ProviderRef, turn: Turn], LlmFailure>;
   onLlmFailure: Decide<[attempt: LlmAttempt, turn: Turn], NextAttempt>;
   afterLlmCall: Collect<[attempt: LlmAttempt, turn: Turn]>;
   beforeToolCall: Decide<[call: ToolCall], Refusal>;
@@ -46,4 +52,6 @@ export interface Hooks {
   afterToolCall: Collect<[call: ToolCallRecord, result: ToolResult, durationMs: number]>;
   onSchedule: Decide<[firing: ScheduleFiring], Skip>;
 }
+
+/** The name of a hook. */
 export type HookName = keyof Hooks & string;

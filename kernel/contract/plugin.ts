@@ -53,6 +53,8 @@ export interface Logger {
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
 }
+
+/** What varies from line to line, by name. Errors may be given as they are; a sink masks secrets and makes the rest printable. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** One line on its way to a sink. `plugin` and, during a turn, `traceId` are filled in by the kernel. */
@@ -89,6 +91,8 @@ export interface Extensions {
   promptPart: PromptPart;
   logSink: LogSink;
 }
+
+/** The name of an extension point. */
 export type Point = keyof Extensions & string;
 
 /** Services and their types. Plugins add services by declaration merging on the kernel's index module. */
@@ -103,6 +107,8 @@ export interface Services {
   profiles: Profiles;
   history: History;
 }
+
+/** The name of a service. */
 export type ServiceName = keyof Services & string;
 
 /**
@@ -153,6 +159,10 @@ export interface Plugin {
   setup(ctx: Context<any, any>): void | Promise<void>;
 }
 
+/**
+ * Where a plugin is in its life. `pending`: a required service is missing. `failed`: its setup failed, and only `replace` or `unload`
+ * changes that.
+ */
 export type PluginState = 'pending' | 'starting' | 'active' | 'stopping' | 'failed';
 
 /** What a plugin holds, as a tree of labels. */

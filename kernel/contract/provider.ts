@@ -64,6 +64,7 @@ export interface LlmFailure {
   readonly message: string;
 }
 
+/** How a model call ended: the complete answer, or why there is none. Half an answer is a failure. */
 export type LlmResult = { readonly ok: true; readonly reply: LlmReply } | { readonly ok: false; readonly failure: LlmFailure };
 
 /** A provider that can be asked. Registered under its name in the extension point `provider`. */

@@ -10,6 +10,10 @@ export interface Statement {
   readonly expect?: number;
 }
 
+/**
+ * What one statement did: how many rows it changed, and the id of the last row that this connection inserted (by an earlier statement, if
+ * this one inserted none).
+ */
 export interface WriteResult {
   readonly changes: number;
   readonly lastInsertRowid: number;

@@ -15,6 +15,10 @@ export interface Refusal {
   readonly message: string;
 }
 
+/**
+ * What a call brought. The model reads `content` or `errorMessage`; a failure that is not `retryable` ends the run unless the agent wants
+ * it as feedback. `blockedBy` names the guard that refused the call.
+ */
 export type ToolResult =
   | { readonly success: true; readonly content: string }
   | { readonly success: false; readonly errorMessage: string; readonly retryable: boolean; readonly blockedBy?: string };
@@ -49,6 +53,10 @@ export interface ToolRun {
   readonly key: string;
   /** Declares something that was found late (a redirect, a link's target). Throws ORYX_REFUSED, which the executor turns into the refusal. */
   claim(claim: Claim): Promise<void>;
+  /** Asks the guards without ending the call: one that walks over many things passes over what this answers false for. */
+  permits(claim: Claim): Promise<boolean>;
+  /** The whole text of an earlier result that the model was sent in this run, whatever was cut from it there; undefined for an unknown id. */
+  resultOf(toolCallId: string): string | undefined;
 }
 
 /** A tool. Authors write `defineTool`; the kernel holds this. */

@@ -12,11 +12,16 @@ export interface ToolCallRequest {
   readonly argumentsJson: string;
 }
 
+/** One message of a conversation, as it is stored and sent to models. */
 export type Message = UserMessage | AssistantMessage | ToolMessage;
+
+/** What a person, a schedule or another system said. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string;
 }
+
+/** What the model said, and which calls it asked for, in its order; `content` is "" when it only calls. */
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: string;
@@ -24,6 +29,8 @@ export interface AssistantMessage {
   /** What the provider that said it needs back; sent to that provider only. */
   readonly echo?: { readonly provider: string; readonly fields: Readonly<Record<string, unknown>> };
 }
+
+/** What the model reads of a call. `toolCallId` is the id of the request in an assistant message before it. */
 export interface ToolMessage {
   readonly role: 'tool';
   readonly content: string;
@@ -50,6 +57,7 @@ export interface Profile {
   readonly frontmatter: Readonly<Record<string, unknown>>;
 }
 
+/** Limits of one turn, from the front matter; every value has been checked. */
 export interface TurnSettings {
   readonly maxIterations: number;
   readonly maxHistoryTurns: number;
@@ -86,6 +94,10 @@ export type TurnEvent =
   | { readonly type: 'tool_start'; readonly name: string }
   | { readonly type: 'tool_end'; readonly name: string; readonly success: boolean };
 
+/**
+ * Why a run stopped. `completed`: the model had nothing left to call. `loop`: it repeated one call with one result. `error`: the outcome
+ * carries the error.
+ */
 export type StopReason = 'completed' | 'max_iterations' | 'loop' | 'error';
 
 /** How a turn ended. `reply` is all text of the run, segments joined by a blank line, also when it failed. */
@@ -126,6 +138,8 @@ export interface ScheduleFiring {
   /** Epoch milliseconds. */
   readonly firedAt: number;
 }
+
+/** A schedule is not run now; `skip` says why, for people. */
 export interface Skip {
   readonly skip: string;
 }
@@ -136,6 +150,7 @@ export interface StepResult<T> {
   readonly rows?: readonly Statement[];
 }
 
+/** What the journal needs to know of a step in case a crash breaks it off. */
 export interface StepOptions<T> {
   /** May it run again when its outcome is unknown? */
   readonly idempotent: boolean;

@@ -1,0 +1,2 @@
+/** Which models may answer an agent, for whoever wants to know them beforehand. */
+export { candidatesOf } from './candidates.ts';
