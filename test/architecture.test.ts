@@ -119,11 +119,11 @@ describe('the architecture', () => {
     report(sources, ({ file, lines }) => (lines.length > 250 && !(file in LONG_FILES) ? [`${lines.length} lines`] : []));
   });
 
-  it('keeps the mechanism of the kernel under 2 300 lines of code', () => {
+  it('keeps the mechanism of the kernel under 2 400 lines of code', () => {
     const code = inside('kernel')
       .filter(({ file }) => !file.startsWith('kernel/contract/'))
       .flatMap(({ lines }) => lines.filter((line) => line.trim() !== '' && !/^\s*(\*|\/\*|\/\/)/.test(line)));
-    expect(code.length).to.be.at.most(2300);
+    expect(code.length).to.be.at.most(2400);
   });
 
   it('has a README of at most 40 lines in every plugin folder', () => {

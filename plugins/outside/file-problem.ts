@@ -1,6 +1,7 @@
 /** What the operating system refused, in words for a model. */
 import { codeOf } from './errno.ts';
 import { FileProblem, printable } from './contract.ts';
+import { Moved } from './open-directory.ts';
 
 const TEXTS: Readonly<Record<string, string>> = {
   EACCES: 'Permission denied',
@@ -20,8 +21,23 @@ const TEXTS: Readonly<Record<string, string>> = {
 export const problem = (text: string, path: string, options?: { readonly cause?: unknown; readonly blockedBy?: string }): FileProblem =>
   new FileProblem(`${text}: ${printable(path)}`, options);
 
-/** A system error as a FileProblem; anything else stays what it is. */
-export function translated(error: unknown, path: string, missing: string): unknown {
+/** O_NOFOLLOW met a link where none was, or a directory is another one by now: resolving the path again may help. */
+export const isMoved = (error: unknown): boolean => error instanceof Moved || codeOf(error) === 'ELOOP';
+
+/**
+ * What `work` rejects with, as a FileProblem that names the path when it comes from the operating system; anything else stays what it is.
+ *
+ * @param missing  what to say when there is no such thing
+ */
+export async function naming<T>(path: string, missing: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isMoved(error) ? error : translated(error, path, missing);
+  }
+}
+
+function translated(error: unknown, path: string, missing: string): unknown {
   const code = codeOf(error);
   if (code === 'ENOENT') return problem(missing, path, { cause: error });
   const text = TEXTS[code];

@@ -1,23 +1,24 @@
 /** Files for tools: resolve, have the very object judged, act on it by descriptor. */
-import { mkdir } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
-import type { ToolRun } from '../../kernel/index.ts';
+import type { Clock, ToolRun } from '../../kernel/index.ts';
+import { appendFile } from './append-file.ts';
+import { createAttempt } from './attempt.ts';
+import type { Target } from './attempt.ts';
 import type { Files } from './contract.ts';
-import { codeOf } from './errno.ts';
-import { problem, translated } from './file-problem.ts';
+import { statOf } from './entry.ts';
+import type { Place } from './entry.ts';
+import { naming, problem } from './file-problem.ts';
 import { listDirectory } from './list-directory.ts';
-import { Moved } from './open-directory.ts';
-import type { Directory, OpenDirectory } from './open-directory.ts';
-import { hasControlCharacters } from './printable.ts';
-import { ProjectionProblem, project } from './project.ts';
-import type { Projection } from './project.ts';
-import { readFile } from './read-file.ts';
+import { copyFile, moveFile, removeFile } from './move-file.ts';
+import type { CopyLimits } from './move-file.ts';
+import type { OpenDirectory } from './open-directory.ts';
+import { createParents, madeDirectory, requirePrintable, within } from './parent-directory.ts';
+import { bytesOf, readFile, withFile } from './read-file.ts';
 import { resolvedClaim } from './resolved-claim.ts';
-import { writeFile } from './write-file.ts';
+import { walkFrom } from './walk-files.ts';
+import { pourInto, replaceFile } from './write-file.ts';
 
 const MAX_WRITE_BYTES = 5 * 1024 * 1024;
-/** How often an object that is being swapped is resolved and judged anew. */
-const ATTEMPTS = 3;
+const MAX_COPY_BYTES = 1024 * 1024 * 1024;
 
 /** What `createFiles` needs. */
 export interface FilesOptions {
@@ -25,111 +26,110 @@ export interface FilesOptions {
   readonly homeOf: (agent: string) => string;
   readonly openDirectory: OpenDirectory;
   readonly allowHardlinks: boolean;
+  readonly clock: Clock;
 }
 
 /** The service `outside.files`. */
-export function createFiles({ homeOf, openDirectory, allowHardlinks }: FilesOptions): Files {
+export function createFiles({ homeOf, openDirectory, allowHardlinks, clock }: FilesOptions): Files {
+  const attempt = createAttempt(homeOf);
+  const parent = createParents(openDirectory);
+  const into = (target: Target) => (use: (to: Place) => Promise<void>) =>
+    parent.made(target, (directory, name) => use({ directory, name, path: target.path }));
+  const copyLimits = (run: ToolRun): CopyLimits => ({ maxBytes: MAX_COPY_BYTES, allowHardlinks, signal: run.signal });
   return {
     read: (path, run, { maxBytes }) =>
-      attempt(path, run, 'read', 'File not found', ({ real }) => {
-        if (real === '/') throw problem('Is a directory', path);
-        return within(openDirectory(dirname(real)), (directory) => readFile(directory, basename(real), { path, maxBytes, allowHardlinks }));
+      attempt([{ path, access: ['read'] }], run, (target) =>
+        parent.existing(target, (directory, name) => readFile(directory, name, { path, maxBytes, allowHardlinks })),
+      ),
+
+    stat: (path, run) =>
+      attempt([{ path, access: ['read'] }], run, async (target) => {
+        if (target.missing.length > 0) return undefined;
+        if (target.real === '/') return { kind: 'directory', size: 0 };
+        return parent.existing(target, statOf);
       }),
 
     async write(path, content, run) {
-      if (content.byteLength > MAX_WRITE_BYTES)
-        throw problem(`Content too large (${content.byteLength} of at most ${MAX_WRITE_BYTES} bytes)`, path);
-      await attempt(path, run, 'write', 'Directory not found', async ({ real, missing }) => {
-        if (missing.some(hasControlCharacters)) throw problem('A new name must not contain control characters', path);
-        if (real === '/') throw problem('Is a directory', path);
-        const parents = missing.slice(0, -1);
-        await within(parentOf(real, parents), (directory) => writeFile(directory, basename(real), content, path));
-      });
+      requireSize(content, path);
+      await attempt([{ path, access: ['write'] }], run, (target) =>
+        parent.made(target, (directory, name) => replaceFile(directory, name, { path, fill: (handle) => handle.writeFile(content) })),
+      );
     },
 
+    writePieces: (path, pieces, run, { maxBytes }) =>
+      attempt([{ path, access: ['write'] }], run, (target) =>
+        parent.made(target, (directory, name) => pourInto({ directory, name, path }, pieces, { maxBytes, signal: run.signal })),
+      ),
+
+    update: (path, run, { maxBytes }, change) =>
+      attempt([{ path, access: ['read', 'write'] }], run, (target) =>
+        parent.existing(target, (directory, name) =>
+          withFile(directory, name, { path, allowHardlinks }, async (file) => {
+            const content = change(await bytesOf(file, { path, maxBytes, allowHardlinks }));
+            requireSize(content, path);
+            await replaceFile(directory, name, { path, only: file.stat, fill: (handle) => handle.writeFile(content) });
+          }),
+        ),
+      ),
+
+    async append(path, content, run) {
+      requireSize(content, path);
+      await attempt([{ path, access: ['write'] }], run, (target) =>
+        parent.made(target, (directory, name) => appendFile(directory, name, content, { path, allowHardlinks })),
+      );
+    },
+
+    makeDirectory: (path, run) =>
+      attempt([{ path, access: ['write'] }], run, ({ real, missing }) =>
+        naming(path, 'Directory not found', async () => {
+          requirePrintable(missing, path);
+          await within(madeDirectory(openDirectory, real, missing), (directory) => directory.check());
+        }),
+      ),
+
+    remove: (path, run) =>
+      attempt([{ path, access: ['write'], isEntry: true }], run, (target) =>
+        parent.existing(target, (directory, name) => removeFile({ directory, name, path })),
+      ),
+
+    move: (from, to, run) =>
+      attempt([entry(from), entry(to)], run, (source, target) =>
+        parent.existing(source, (directory, name) => moveFile({ directory, name, path: from }, into(target), copyLimits(run))),
+      ),
+
+    copy: (from, to, run) =>
+      attempt(
+        [
+          { path: from, access: ['read'] },
+          { path: to, access: ['write'] },
+        ],
+        run,
+        (source, target) =>
+          parent.existing(source, (directory, name) => copyFile({ directory, name, path: from }, into(target), copyLimits(run))),
+      ),
+
     list: (path, run, { max }) =>
-      attempt(path, run, 'read', 'Directory not found', ({ real }) =>
-        within(openDirectory(real), (directory) => listDirectory(directory, max, run.signal)),
+      attempt([{ path, access: ['read'] }], run, ({ real }) =>
+        naming(path, 'Directory not found', () => within(openDirectory(real), (directory) => listDirectory(directory, max, run.signal))),
+      ),
+
+    walk: (path, run, walk) =>
+      attempt([{ path, access: ['read'] }], run, (target) =>
+        naming(path, 'Path not found', () =>
+          walkFrom(target, openDirectory, walk, {
+            permits: (real) => run.permits(resolvedClaim(path, real, 'read')),
+            signal: run.signal,
+            allowHardlinks,
+            clock,
+          }),
+        ),
       ),
   };
-
-  /** Resolves and claims the path, then acts; starts over when something moved in between. */
-  async function attempt<T>(
-    path: string,
-    run: ToolRun,
-    access: 'read' | 'write',
-    missing: string,
-    act: (target: Projection) => Promise<T>,
-  ): Promise<T> {
-    for (let left = ATTEMPTS; ; left -= 1) {
-      run.signal.throwIfAborted();
-      const home = homeOf(run.turn.agent.name);
-      const target = await projected(path, home);
-      await run.claim(resolvedClaim(path, target.real, access));
-      try {
-        if (access === 'write') await requireHome(target, home, path);
-        return await act(target);
-      } catch (error) {
-        if (!isMoved(error)) throw translated(error, path, missing);
-        if (left === 1) throw problem('Changed while it was being opened, try again', path, { cause: error });
-      }
-    }
-  }
-
-  /** Opens the directory that will hold the file, making those on the way that do not exist. */
-  async function parentOf(real: string, names: readonly string[]): Promise<Directory> {
-    let top = dirname(real);
-    for (let up = names.length; up > 0; up -= 1) top = dirname(top);
-    let directory = await openDirectory(top);
-    try {
-      for (const name of names) {
-        await made(directory, name);
-        const next = await directory.enter(name);
-        await directory.close();
-        directory = next;
-      }
-    } catch (error) {
-      await directory.close();
-      throw error;
-    }
-    return directory;
-  }
 }
 
-async function made(directory: Directory, name: string): Promise<void> {
-  try {
-    await mkdir(directory.at(name));
-    await directory.sync();
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-  }
-}
+/** A move acts on the entries themselves, so a link is moved and replaced as a link. */
+const entry = (path: string) => ({ path, access: ['write'], isEntry: true }) as const;
 
-async function within<T>(opening: Promise<Directory>, use: (directory: Directory) => Promise<T>): Promise<T> {
-  const directory = await opening;
-  try {
-    return await use(directory);
-  } finally {
-    await directory.close();
-  }
+function requireSize({ byteLength }: Uint8Array, path: string): void {
+  if (byteLength > MAX_WRITE_BYTES) throw problem(`Content too large (${byteLength} of at most ${MAX_WRITE_BYTES} bytes)`, path);
 }
-
-async function projected(path: string, home: string): Promise<Projection> {
-  try {
-    return await project(path, home);
-  } catch (error) {
-    if (error instanceof ProjectionProblem) throw problem(`The path ${error.message}`, path, { cause: error });
-    throw error;
-  }
-}
-
-/** A run that outlives its agent must not bring the agent's directory back: it would stand in the way of a new agent of that name. */
-async function requireHome({ real, missing }: Projection, home: string, path: string): Promise<void> {
-  if (missing.length === 0) return;
-  const place = await project(home, '/');
-  if (place.missing.length === 0) return;
-  if (real === place.real || real.startsWith(`${place.real}/`)) throw problem('The directory of this agent no longer exists', path);
-}
-
-/** O_NOFOLLOW met a link where none was, or a directory is another one by now. */
-const isMoved = (error: unknown): boolean => error instanceof Moved || codeOf(error) === 'ELOOP';

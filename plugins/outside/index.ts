@@ -1,25 +1,62 @@
-/** Provides the service `outside`: the one door through which tools touch files, and administrators' URLs are reached. */
+/** Provides the service `outside`: the one door through which tools touch files and start programs, and administrators' URLs are reached. */
 import { definePlugin } from '../../kernel/index.ts';
+import { isLeftBehind, isOwnVariable } from './child-environment.ts';
 import { createFiles } from './files.ts';
+import { createHttp } from './http.ts';
+import { findIsolation } from './isolation.ts';
 import { openDirectory } from './open-directory.ts';
+import { createProcesses } from './processes.ts';
 import { createRegisteredHttp } from './registered-http.ts';
+import { endStrays } from './strays.ts';
 
 export default definePlugin({
   name: 'outside',
-  requires: ['workspace'],
-  configAt: { allowHardlinks: 'file.allow_hardlinks' },
+  // The store holds the lock on the workspace: without it, children of a server that still runs would be taken for left-overs.
+  requires: ['workspace', 'store'],
+  configAt: {
+    allowHardlinks: 'file.allow_hardlinks',
+    shellTimeoutSeconds: 'shell.timeout_seconds',
+    shellIsolation: 'shell.isolation',
+    shellEnvPassthrough: 'shell.env_passthrough',
+  },
   config: {
     type: 'object',
-    properties: { allowHardlinks: { type: 'boolean', default: false } },
+    properties: {
+      allowHardlinks: { type: 'boolean', default: false },
+      shellTimeoutSeconds: { type: 'integer', minimum: 1, maximum: 600, default: 30 },
+      shellIsolation: { enum: ['auto', 'strict', 'none'], default: 'auto' },
+      shellEnvPassthrough: { type: 'array', items: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }, default: [] },
+    },
     additionalProperties: false,
   },
-  setup(ctx) {
+  async setup(ctx) {
     const { workspace } = ctx.services;
+    const { shellTimeoutSeconds, shellIsolation, shellEnvPassthrough } = ctx.config;
+    const homeOf = (agent: string): string => workspace.path('agents', agent);
     const files = createFiles({
-      homeOf: (agent) => workspace.path('agents', agent),
+      homeOf,
       openDirectory,
       allowHardlinks: ctx.config.allowHardlinks,
+      clock: ctx.clock,
     });
-    ctx.provide('outside', { files, registered: createRegisteredHttp(ctx) });
+    const withheld = shellEnvPassthrough.filter(isOwnVariable);
+    if (withheld.length > 0) ctx.log.warn('variables of OryxOS itself are not passed to programs', { names: withheld });
+    const ended = await endStrays(isLeftBehind(workspace.instanceId));
+    if (ended > 0) ctx.log.warn('programs that an earlier server left behind were ended', { count: ended });
+    const isolation = await findIsolation(shellIsolation);
+    if (isolation.status.warning !== undefined) ctx.log.warn('programs are not isolated', { reason: isolation.status.warning });
+    const processes = createProcesses({
+      clock: ctx.clock,
+      signal: ctx.signal,
+      root: workspace.root,
+      instanceId: workspace.instanceId,
+      homeOf,
+      timeoutSeconds: shellTimeoutSeconds,
+      passThrough: shellEnvPassthrough,
+      isolation,
+      confinements: ctx.registry('confinement'),
+    });
+    ctx.own('running programs', () => processes.settled());
+    ctx.provide('outside', { files, http: createHttp(ctx), processes, registered: createRegisteredHttp(ctx) });
   },
 });

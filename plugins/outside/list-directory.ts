@@ -26,7 +26,8 @@ export async function listDirectory(
   return { entries: entries.slice(0, max), more: more || entries.length > max };
 }
 
-function kindOf(entry: Dirent): DirectoryEntry['kind'] {
+/** What an entry is, links not followed. */
+export function kindOf(entry: Dirent): DirectoryEntry['kind'] {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isSymbolicLink() ? 'link' : 'other';

@@ -4,11 +4,11 @@ import { invalidInput, messageOf } from '../../kernel/index.ts';
 import { ProjectionProblem, hasControlCharacters, project } from '../outside/contract.ts';
 import { domainRule, domainText } from './domain-rule.ts';
 import { isInside } from './is-inside.ts';
+import { isProgramName } from './program-name.ts';
 import type { Category } from './whitelist-repository.ts';
 
 /** The configuration's word for the workspace, wherever that is. */
 const WORKSPACE = '.oryxos';
-const EXECUTABLE = /^[A-Za-z0-9._+-]+$/;
 
 /** Where relative paths start, and whether they may leave that directory. */
 export interface Base {
@@ -40,8 +40,7 @@ async function fileEntry(value: string, { root, directory, mayLeave }: Base): Pr
 }
 
 function shellEntry(value: string): string {
-  const isName = EXECUTABLE.test(value) && value !== '.' && value !== '..';
   const isPath = isAbsolute(value) && !/\s/.test(value);
-  if (isName || isPath) return value;
+  if (isProgramName(value) || isPath) return value;
   throw invalidInput('value must be the name of a program ("ls") or an absolute path, without arguments and blanks');
 }

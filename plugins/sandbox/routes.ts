@@ -2,6 +2,7 @@ import { invalidInput } from '../../kernel/index.ts';
 import type { Route } from '../http/contract.ts';
 import { defineRoute } from '../http/contract.ts';
 import { canonicalEntry } from './entries.ts';
+import { risksOf } from './shell-risks.ts';
 import type { Category } from './whitelist-repository.ts';
 import type { Lists, Whitelist } from './whitelist.ts';
 
@@ -12,6 +13,11 @@ const CATEGORIES = new Map<string, Category>([
 ]);
 
 const entries = { type: 'array', items: { type: 'string' } } as const;
+const risksSchema = {
+  type: 'array',
+  description: 'Entries of the shell whitelist that can start other programs; left out when there is none',
+  items: { type: 'object', properties: { entry: { type: 'string' }, risk: { type: 'string' } }, required: ['entry', 'risk'] },
+} as const;
 const categoryParam = { type: 'object', properties: { category: { type: 'string' } }, required: ['category'] } as const;
 const changeSchema = {
   type: 'object',
@@ -39,8 +45,15 @@ export function whitelistRoutes(whitelist: Whitelist, root: string): readonly Ro
       name: 'GET /api/v1/sandbox/whitelist',
       summary: 'List what tools may touch',
       kind: 'read',
-      answer: { type: 'object', properties: { file: entries, shell: entries, http: entries }, required: ['file', 'shell', 'http'] },
-      handle: () => whitelist.lists,
+      answer: {
+        type: 'object',
+        properties: { file: entries, shell: entries, http: entries, shellRisks: risksSchema },
+        required: ['file', 'shell', 'http'],
+      },
+      handle() {
+        const shellRisks = risksOf(whitelist.lists.shell);
+        return shellRisks.length === 0 ? whitelist.lists : { ...whitelist.lists, shellRisks };
+      },
     }),
     defineRoute({
       name: 'POST /api/v1/sandbox/whitelist/{category}',

@@ -1,6 +1,7 @@
 /** What `/api/v1/info` says: who the server is, and what its operator should know. */
 import type { Kernel, Provider, ReadonlyRegistry } from '../../kernel/index.ts';
 import type { HttpServer } from '../http/contract.ts';
+import type { Outside } from '../outside/contract.ts';
 
 /** The answer of `/api/v1/info`. */
 export interface InfoView {
@@ -17,10 +18,12 @@ export interface InfoSources {
   readonly providers: ReadonlyRegistry<Provider>;
   readonly http: HttpServer;
   readonly kernel: Kernel;
+  readonly outside: Outside;
 }
 
 /** The present state; a plugin's own error text may hold anything and stays in the log. */
-export function infoView({ version, providers, http, kernel }: InfoSources): InfoView {
+export function infoView({ version, providers, http, kernel, outside }: InfoSources): InfoView {
+  const { warning } = outside.processes.isolation;
   const failed = kernel.status().filter(({ state }) => state === 'failed');
   return {
     application: 'oryxos',
@@ -29,6 +32,10 @@ export function infoView({ version, providers, http, kernel }: InfoSources): Inf
       .list()
       .map(({ name }) => name)
       .sort(),
-    warnings: [...http.warnings, ...failed.map(({ name }) => `The plugin "${name}" has failed; the log says why.`)],
+    warnings: [
+      ...http.warnings,
+      ...(warning === undefined ? [] : [warning]),
+      ...failed.map(({ name }) => `The plugin "${name}" has failed; the log says why.`),
+    ],
   };
 }

@@ -3,9 +3,7 @@ import { defineTool, fail } from '../../kernel/index.ts';
 import { printable } from '../outside/contract.ts';
 import type { Files } from '../outside/contract.ts';
 import { fileResult } from './file-result.ts';
-
-/** Half of a character, which UTF-8 cannot hold. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
+import { brokenText } from './whole-text.ts';
 
 /** `write_file`: creates or replaces a file as a whole. */
 export const writeFileTool = (files: Files): Tool =>
@@ -26,7 +24,8 @@ export const writeFileTool = (files: Files): Tool =>
     },
     claims: ({ path }) => [{ kind: 'file', value: path, access: 'write' }],
     async execute({ path, content }, run) {
-      if (LONE_SURROGATE.test(content)) return fail('Bad arguments for write_file: content has half of a character (a lone surrogate)');
+      const broken = brokenText('write_file', { content });
+      if (broken !== undefined) return fail(broken);
       return fileResult(async () => {
         await files.write(path, Buffer.from(content), run);
         return `Wrote ${printable(path)}`;

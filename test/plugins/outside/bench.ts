@@ -3,7 +3,7 @@ import { link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Claim, ToolRun } from '../../../kernel/index.ts';
-import { OryxError } from '../../../kernel/index.ts';
+import { OryxError, systemClock } from '../../../kernel/index.ts';
 import type { Files } from '../../../plugins/outside/contract.ts';
 import { createFiles } from '../../../plugins/outside/files.ts';
 import type { FilesOptions } from '../../../plugins/outside/files.ts';
@@ -20,7 +20,7 @@ export interface Bench extends AsyncDisposable {
   readonly files: Files;
   /** Every claim so far. */
   readonly claims: Claim[];
-  /** A run whose guard allows what is below `allowed`. */
+  /** A run whose guard allows what is below `allowed` and not called `.private`. */
   run(signal?: AbortSignal): ToolRun;
   text(path: string): Promise<string>;
   write(path: string, content: string): Promise<void>;
@@ -37,15 +37,23 @@ export async function bench(options: Partial<FilesOptions> = {}): Promise<Bench>
   await mkdir(outside);
   await writeFile(join(allowed, 'ok.txt'), 'OK');
   await writeFile(join(outside, 'secret.txt'), SECRET);
-  const files = createFiles({ homeOf: (agent) => join(allowed, 'agents', agent), openDirectory, allowHardlinks: false, ...options });
+  const files = createFiles({
+    homeOf: (agent) => join(allowed, 'agents', agent),
+    openDirectory,
+    allowHardlinks: false,
+    clock: systemClock(),
+    ...options,
+  });
   const claims: Claim[] = [];
+  const isAllowed = ({ value }: Claim): boolean => (value === allowed || value.startsWith(`${allowed}/`)) && !value.endsWith('.private');
   const run = (signal = new AbortController().signal): ToolRun => {
     const judged = {
+      permits: async (claim: Claim): Promise<boolean> => isAllowed(claim),
       signal,
       turn: { agent: { name: 'a1' } },
       claim: async (claim: Claim): Promise<void> => {
         claims.push(claim);
-        if (claim.value !== allowed && !claim.value.startsWith(`${allowed}/`)) throw new OryxError('ORYX_REFUSED', 'not allowed');
+        if (!isAllowed(claim)) throw new OryxError('ORYX_REFUSED', 'not allowed');
       },
     };
     return judged as unknown as ToolRun;

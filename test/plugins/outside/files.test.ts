@@ -6,8 +6,9 @@ import { chmod, lstat, mkdir, readFile, readdir, rename, rm, stat, symlink, trun
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { FileProblem } from '../../../plugins/outside/contract.ts';
+import type { WalkedFile } from '../../../plugins/outside/contract.ts';
 import { openDirectory } from '../../../plugins/outside/open-directory.ts';
-import type { OpenDirectory } from '../../../plugins/outside/open-directory.ts';
+import type { Directory, OpenDirectory } from '../../../plugins/outside/open-directory.ts';
 import { SECRET, bench, rejection } from './bench.ts';
 
 describe('files for tools', () => {
@@ -125,6 +126,13 @@ describe('files for tools', () => {
         await Promise.allSettled(['none', '.', '../../ok.txt', '../../ok.txt/x', 'no/x'].map((path) => b.text(path)));
         await Promise.allSettled(['.', 'new/deep/f', '../../ok.txt/x', 'bad\n'].map((path) => b.write(path, 'x')));
         await Promise.allSettled(['.', 'none', '../../ok.txt'].map((path) => b.files.list(path, b.run(), { max: 5 })));
+        const walk = { enters: () => true, wants: () => true, visit: () => round % 2 === 0 };
+        await Promise.allSettled(['../..', 'none', '../../ok.txt'].map((path) => b.files.walk(path, b.run(), walk)));
+        await Promise.allSettled(['.', 'none/x', 'log', '../../ok.txt/x'].map((path) => b.files.append(path, Buffer.from('x'), b.run())));
+        await Promise.allSettled(['.', 'none', 'log'].map((path) => b.files.copy(path, 'a/copy', b.run())));
+        await Promise.allSettled(['.', 'none', 'a/copy'].map((path) => b.files.move(path, '../../ok.txt/x', b.run())));
+        await Promise.allSettled(['.', 'none', 'a/copy'].map((path) => b.files.remove(path, b.run())));
+        await Promise.allSettled(['deep/er', 'log', 'log/x'].map((path) => b.files.makeDirectory(path, b.run())));
       }
       expect((await readdir('/proc/self/fd')).length).to.be.at.most(before);
     });
@@ -290,17 +298,17 @@ describe('files for tools', () => {
     this.timeout(30_000);
     if (process.platform !== 'linux') this.skip();
     const opened: string[] = [];
-    const recording: OpenDirectory = async (real) => {
-      const directory = await openDirectory(real);
+    const recorded = (directory: Directory): Directory => {
       opened.push(realpathSync(directory.at('.')));
-      return directory;
+      return { ...directory, enter: async (name) => recorded(await directory.enter(name)) };
     };
+    const recording: OpenDirectory = async (real) => recorded(await openDirectory(real));
     await using b = await bench({ openDirectory: recording });
     const part = fc.constantFrom('a', 'b', 'l', 'm', 'ok.txt', 'secret.txt', 'allowed', 'outside', '..', '.', 'new');
     const path = fc.array(part, { minLength: 1, maxLength: 7 }).map((parts) => parts.join('/'));
     const links = fc.array(fc.tuple(fc.constantFrom('l', 'm', 'a/l', 'a/m', 'b', 'a/b/l'), path), { maxLength: 5 });
     await fc.assert(
-      fc.asyncProperty(links, path, fc.boolean(), async (made, given, absolute) => {
+      fc.asyncProperty(links, path, path, fc.boolean(), async (made, given, second, absolute) => {
         await rm(b.allowed, { recursive: true });
         await mkdir(b.home, { recursive: true });
         await writeFile(join(b.allowed, 'ok.txt'), 'OK');
@@ -308,11 +316,21 @@ describe('files for tools', () => {
         for (const [name, target] of made) await symlink(target, join(b.allowed, name)).catch(() => undefined);
         opened.length = 0;
         b.claims.length = 0;
-        const asked = absolute ? `${b.allowed}/${given}` : `../../${given}`;
+        const [asked, other] = [given, second].map((each) => (absolute ? `${b.allowed}/${each}` : `../../${each}`)) as [string, string];
         const read = await b.text(asked).catch(() => '');
         await b.write(asked, 'WRITTEN').catch(() => undefined);
         await b.files.list(asked, b.run(), { max: 5 }).catch(() => undefined);
-        expect(read).to.not.include(SECRET);
+        const walked: string[] = [];
+        const visit = async (file: WalkedFile): Promise<boolean> => walked.push(Buffer.from(await file.read(99)).toString()) > 0;
+        await b.files.walk(asked, b.run(), { enters: () => true, wants: () => true, visit }).catch(() => undefined);
+        await b.files.stat(asked, b.run()).catch(() => undefined);
+        await b.files.copy(other, asked, b.run()).catch(() => undefined);
+        await b.files.append(asked, Buffer.from('ADDED'), b.run()).catch(() => undefined);
+        await b.files.update(asked, b.run(), { maxBytes: 99 }, (old) => Buffer.concat([old, old])).catch(() => undefined);
+        await b.files.makeDirectory(other, b.run()).catch(() => undefined);
+        await b.files.move(asked, other, b.run()).catch(() => undefined);
+        await b.files.remove(other, b.run()).catch(() => undefined);
+        expect([read, ...walked].join()).to.not.include(SECRET);
         // The allowed directory itself is an entry of its parent, and only there may that one be opened.
         const parent = b.claims.some(({ value }) => value === b.allowed) ? [b.top] : [];
         for (const directory of opened) if (!parent.includes(directory)) expect(`${directory}/`).to.match(new RegExp(`^${b.allowed}/`));

@@ -7,8 +7,33 @@ import { definePlugin } from '../../../kernel/index.ts';
 import type { HostOptions, TestHost } from '../../harness/index.ts';
 import { agentFile, startHost } from '../../harness/index.ts';
 
-/** Everything that is built in for now. */
-const TOOLS = 'read_file, write_file, list_dir, current_time, json_extract, save_memory, recall_memory, ask_user';
+/** Everything that is built in, sorted. */
+export const TOOLS: readonly string[] = [
+  'append_file',
+  'ask_user',
+  'copy_file',
+  'current_time',
+  'delete_file',
+  'download_file',
+  'edit_file',
+  'fetch_webpage',
+  'glob',
+  'grep',
+  'http_get',
+  'http_post',
+  'http_request',
+  'json_extract',
+  'list_dir',
+  'make_dir',
+  'move_file',
+  'read_file',
+  'read_result',
+  'recall_memory',
+  'save_memory',
+  'shell',
+  'web_search',
+  'write_file',
+];
 
 export interface Toolbox extends AsyncDisposable {
   readonly host: TestHost;
@@ -35,7 +60,7 @@ export async function toolbox(options: HostOptions = {}): Promise<Toolbox> {
   await mkdir(outside);
   await writeFile(join(allowed, 'ok.txt'), 'OK');
   await writeFile(join(outside, 'secret.txt'), 'TOP-SECRET');
-  const front = `tools: [${TOOLS}]\nsettings:\n  on_fatal_tool_error: feedback`;
+  const front = `tools: [${TOOLS.join(', ')}]\nsettings:\n  on_fatal_tool_error: feedback`;
   const results: ToolResult[] = [];
   const host = await startHost({
     ...options,

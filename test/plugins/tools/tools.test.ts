@@ -6,10 +6,8 @@ import { definePlugin, defineTool, ok } from '../../../kernel/index.ts';
 import { askUserTool } from '../../../plugins/tools/ask-user.ts';
 import { fakeClock, startHost, until } from '../../harness/index.ts';
 import { openStream } from '../conversations/stream-client.ts';
-import { toolbox } from './toolbox.ts';
+import { TOOLS, toolbox } from './toolbox.ts';
 import type { Toolbox } from './toolbox.ts';
-
-const NAMES = ['ask_user', 'current_time', 'json_extract', 'list_dir', 'read_file', 'recall_memory', 'save_memory', 'write_file'];
 
 describe('the built-in tools', function () {
   this.timeout(20_000);
@@ -33,7 +31,7 @@ describe('the built-in tools', function () {
     await using host = await startHost({ plugins: [extra] });
     const { status, data } = await host.request('GET', '/api/v1/tools');
     expect(status).to.equal(200);
-    expect(data.map(({ name }: { name: string }) => name)).to.deep.equal(['a_tool', ...NAMES]);
+    expect(data.map(({ name }: { name: string }) => name)).to.deep.equal(['a_tool', ...TOOLS]);
     expect(data[0]).to.deep.equal({ name: 'a_tool', description: 'Says now.' });
     for (const { description } of data) expect(description).to.match(/^[A-Z].*\.$/);
   });
@@ -42,7 +40,7 @@ describe('the built-in tools', function () {
     box.host.model.willSay('hi');
     await box.host.say('a1', 'hello');
     const offered = box.host.model.requests.at(-1)?.tools ?? [];
-    expect(offered.map(({ name }) => name).sort()).to.deep.equal(NAMES);
+    expect(offered.map(({ name }) => name).sort()).to.deep.equal(TOOLS);
     for (const { parameters } of offered) expect(parameters).to.deep.include({ type: 'object', additionalProperties: false });
   });
 

@@ -1,0 +1,28 @@
+import type { Tool } from '../../kernel/index.ts';
+import { defineTool } from '../../kernel/index.ts';
+import { printable } from '../outside/contract.ts';
+import type { Files } from '../outside/contract.ts';
+import { fileResult } from './file-result.ts';
+
+/** `make_dir`: creates a directory. */
+export const makeDirTool = (files: Files): Tool =>
+  defineTool({
+    name: 'make_dir',
+    description:
+      'Create a directory with those above it. One that exists already is fine. Writing a file creates its directories anyway, so use this ' +
+      'for empty ones. Returns "Created directory <path>".',
+    idempotent: true,
+    aliases: { directory: 'path' },
+    input: {
+      type: 'object',
+      properties: { path: { type: 'string', minLength: 1, description: "Absolute, or relative to the agent's own directory." } },
+      required: ['path'],
+      additionalProperties: false,
+    },
+    claims: ({ path }) => [{ kind: 'file', value: path, access: 'write' }],
+    execute: ({ path }, run) =>
+      fileResult(async () => {
+        await files.makeDirectory(path, run);
+        return `Created directory ${printable(path)}`;
+      }),
+  });
