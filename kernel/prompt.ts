@@ -18,7 +18,8 @@ export class SystemPrompt {
   async render(turn: Turn): Promise<string> {
     const texts: string[] = [];
     for (const part of this.#sorted()) {
-      const text = await part.render(turn);
+      const rendered = part.render(turn);
+      const text = typeof rendered === 'object' ? await rendered : rendered;
       if (text !== undefined && text.trim() !== '') texts.push(text);
     }
     return texts.join('\n');

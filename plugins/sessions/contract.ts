@@ -36,8 +36,12 @@ export interface Session {
 
 /** The service `sessions`. Messages come and go through the service `history`. */
 export interface Sessions {
-  /** Gets or creates; two at once yield one. Throws ORYX_INVALID_INPUT for a bad user id. Does not check the agent. */
-  open(key: SessionKey): Promise<Session>;
+  /**
+   * Gets or creates; two at once yield one. Throws ORYX_INVALID_INPUT for a bad user id. Does not check the agent.
+   *
+   * @param id  for sessions that are not named after who talks in them, such as `schedule:<id>`; default: made from the key
+   */
+  open(key: SessionKey, id?: string): Promise<Session>;
   /** Throws ORYX_NOT_FOUND. */
   find(sessionId: string): Promise<Session>;
   /** The last 100 messages. Throws ORYX_NOT_FOUND. */

@@ -4,6 +4,24 @@ import { rowOfMessage } from './message-row.ts';
 
 const COLUMNS = 'role, content, tool_name, tool_call_id, tool_calls_json, echo_json';
 
+const INSERT_MESSAGE = `INSERT INTO messages (session_id, turn_seq, position, ${COLUMNS}, turn_id, created_at)
+  SELECT session_id, seq, ?, ?, ?, ?, ?, ?, ?, turn_id, ? FROM session_turns WHERE turn_id = ?`;
+
+/** Where a turn stands in the order of acceptance; after all others until it is accepted. */
+const OWN_SEQ = 'coalesce((SELECT seq FROM session_turns WHERE turn_id = ?), 9223372036854775807)';
+
+/** By a walk along the index of a session's turns: a list of turns to look for would cost a table of its own for every call. */
+const MESSAGES_BEFORE = `SELECT ${COLUMNS.replaceAll(/\w+/g, 'm.$&')}
+  FROM session_turns t CROSS JOIN messages m ON m.session_id = t.session_id AND m.turn_seq = t.seq
+  WHERE t.session_id = ? AND t.ended_at IS NOT NULL AND t.seq < ${OWN_SEQ}
+  AND t.seq > max(
+    coalesce((SELECT starts_after FROM session_turns WHERE turn_id = ?), (SELECT starts_after FROM sessions WHERE session_id = ?), 0),
+    coalesce((
+      SELECT seq FROM session_turns WHERE session_id = ? AND ended_at IS NOT NULL AND seq < ${OWN_SEQ} ORDER BY seq DESC LIMIT 1 OFFSET ?
+    ), 0)
+  )
+  ORDER BY t.seq, m.position`;
+
 /** Gives a turn its place in the order of acceptance, and notes which earlier turns it may still see. */
 export const turnInserted = (request: TurnRequest): Statement => ({
   sql: `INSERT INTO session_turns (turn_id, session_id, starts_after)
@@ -22,8 +40,7 @@ export const turnEnded = (turnId: string, at: number): Statement => ({
 export function messageInserted(turnId: string, position: number, message: Message, at: number): Statement {
   const row = rowOfMessage(message);
   return {
-    sql: `INSERT INTO messages (session_id, turn_seq, position, ${COLUMNS}, turn_id, created_at)
-      SELECT session_id, seq, ?, ?, ?, ?, ?, ?, ?, turn_id, ? FROM session_turns WHERE turn_id = ?`,
+    sql: INSERT_MESSAGE,
     params: [position, row.role, row.content, row.tool_name, row.tool_call_id, row.tool_calls_json, row.echo_json, at, turnId],
     expect: 1,
   };
@@ -32,23 +49,7 @@ export function messageInserted(turnId: string, position: number, message: Messa
 /** All messages of the last `maxTurns` ended turns before a turn that it may see, oldest first. A turn not accepted yet comes after all. */
 export function messagesBefore(store: Store, request: TurnRequest, maxTurns: number): Promise<readonly MessageRow[]> {
   const { id, sessionId } = request;
-  return store.all<MessageRow>(
-    `SELECT ${COLUMNS} FROM messages WHERE session_id = ? AND turn_seq IN (
-      SELECT seq FROM session_turns WHERE session_id = ? AND ended_at IS NOT NULL
-      AND seq < coalesce((SELECT seq FROM session_turns WHERE turn_id = ?), 9223372036854775807)
-      AND seq > coalesce(
-        (SELECT starts_after FROM session_turns WHERE turn_id = ?), (SELECT starts_after FROM sessions WHERE session_id = ?), 0
-      )
-      ORDER BY seq DESC LIMIT ?
-    )
-    ORDER BY turn_seq, position`,
-    sessionId,
-    sessionId,
-    id,
-    id,
-    sessionId,
-    maxTurns,
-  );
+  return store.all<MessageRow>(MESSAGES_BEFORE, sessionId, id, id, sessionId, sessionId, id, maxTurns);
 }
 
 /** The newest tool result with that id that a turn may know of; the same turns count as for `messagesBefore`, however long ago. */

@@ -45,8 +45,7 @@ export function sessionBook(store: Store, clock: Clock): SessionBook {
   return {
     find,
 
-    async open(key) {
-      const id = sessionId(key);
+    async open(key, id = sessionId(key)) {
       // Opening is frequent and creating rare: a look first saves a disk flush, and `sessionInserted` settles who was first.
       const known = await findSession(store, id);
       if (known !== undefined) return sessionOf(known);

@@ -14,6 +14,7 @@ export interface SessionRow {
 }
 
 const COLUMNS = 'session_id, profile_name, channel, user_id, status, created_at, last_active_at, message_count';
+const FIND_SESSION = `SELECT ${COLUMNS} FROM sessions WHERE session_id = ?`;
 const RECENT_FIRST = 'ORDER BY coalesce(last_active_at, created_at) DESC, session_id';
 
 /** Adds a session unless it exists. Messages that turns left under this id earlier are counted in. */
@@ -51,7 +52,7 @@ export const sessionsClosed = (agent: string, at: number): Statement => ({
 
 /** One session. */
 export function findSession(store: Store, sessionId: string): Promise<SessionRow | undefined> {
-  return store.get<SessionRow>(`SELECT ${COLUMNS} FROM sessions WHERE session_id = ?`, sessionId);
+  return store.get<SessionRow>(FIND_SESSION, sessionId);
 }
 
 /** At most `limit` sessions, most recently active first; those that were never used count from their creation. */
