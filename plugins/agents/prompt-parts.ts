@@ -40,24 +40,36 @@ function outputHint({ agent }: Turn): string | undefined {
 }
 
 /** Read anew for every prompt, so that an edit counts at once. */
-async function bootstrapText({ agent }: Turn, root: string, log: Logger): Promise<string | undefined> {
+function bootstrapText({ agent }: Turn, root: string, log: Logger): Promise<string | undefined> | undefined {
   const listed = agent.frontmatter['bootstrap'];
+  return Array.isArray(listed) && listed.length > 0 ? textOf(new Set(listed.map(String)), root, agent.name, log) : undefined;
+}
+
+async function textOf(paths: ReadonlySet<string>, root: string, agent: string, log: Logger): Promise<string | undefined> {
   const texts: string[] = [];
-  for (const path of Array.isArray(listed) ? new Set(listed.map(String)) : []) {
+  for (const path of paths) {
     const text = await readBootstrapFile(root, path);
-    if (text === undefined) log.warn('bootstrap file is missing, the prompt goes without it', { agent: agent.name, file: path });
+    if (text === undefined) log.warn('bootstrap file is missing, the prompt goes without it', { agent, file: path });
     else if (text.trim() !== '') texts.push(text.trim());
   }
   return texts.length === 0 ? undefined : texts.join('\n\n');
 }
 
-/** yyyy-MM-dd HH:mm in a zone. */
+/** yyyy-MM-dd HH:mm in a zone. The text of the present minute is kept: formatting costs more than the rest of a prompt. */
 function dateFormat(zone: string): (at: number) => string {
   const digits = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
   const format = new Intl.DateTimeFormat('en', { ...digits, hourCycle: 'h23', timeZone: zone });
-  return (at) => {
+  const written = (at: number): string => {
     const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
     return `${parts.get('year')}-${parts.get('month')}-${parts.get('day')} ${parts.get('hour')}:${parts.get('minute')}`;
+  };
+  let minute: number | undefined;
+  let text = '';
+  return (at) => {
+    const now = Math.floor(at / 60_000);
+    if (now !== minute) text = written(at);
+    minute = now;
+    return text;
   };
 }
 
