@@ -19,7 +19,7 @@ export default definePlugin({
     const asks = new AskDesk(ctx.clock);
 
     ctx.own('pending questions', () => asks.close());
-    const respond = responder(engine, idempotency, asks, (text) => secrets.mask(text));
+    const respond = responder({ engine, idempotency, asks, clock: ctx.clock, mask: (text) => secrets.mask(text) });
     const routes = [...messageRoutes(respond, sessions, agents, ctx.clock), ...runRoutes(engine), ...askRoutes(asks)];
     for (const route of routes) ctx.register('route', route);
     ctx.provide('asks', asks);

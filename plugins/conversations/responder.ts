@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import type { Engine, Statement, StopReason, TurnOutcome, TurnRequest } from '../../kernel/index.ts';
+import type { Clock, Engine, Statement, StopReason, TurnOutcome, TurnRequest } from '../../kernel/index.ts';
 import { OryxError } from '../../kernel/index.ts';
 import type { EventSink, EventStreamAnswer, HttpRequest } from '../http/contract.ts';
 import { eventStream } from '../http/contract.ts';
 import type { AskDesk } from './ask-desk.ts';
 import type { Idempotency } from './contract.ts';
+import { newTurnId } from './new-turn-id.ts';
 import type { TurnFeed } from './turn-feed.ts';
 import { openTurnFeed } from './turn-feed.ts';
 
@@ -27,13 +27,23 @@ export type PlannedTurn = Omit<TurnRequest, 'id'> & { readonly rows?: readonly S
  */
 export type Responder = (request: HttpRequest, plan: () => Promise<PlannedTurn>) => Promise<MessageReply | EventStreamAnswer>;
 
+/** What answering messages needs. */
+export interface ResponderParts {
+  readonly engine: Engine;
+  readonly idempotency: Idempotency;
+  readonly asks: AskDesk;
+  readonly clock: Clock;
+  /** Hides secrets in what a stream tells. */
+  readonly mask: (text: string) => string;
+}
+
 /** The one piece behind all message endpoints. */
-export function responder(engine: Engine, idempotency: Idempotency, asks: AskDesk, mask: (text: string) => string): Responder {
+export function responder({ engine, idempotency, asks, clock, mask }: ResponderParts): Responder {
   return async (request, plan) => {
     const feedOf = (turnId: string): TurnFeed | undefined =>
       request.wantsStream ? openTurnFeed(turnId, engine, mask, isInteractive(request) ? asks : undefined) : undefined;
 
-    const id = randomUUID();
+    const id = newTurnId(clock.now());
     let feed = feedOf(id);
     try {
       const turnId = await idempotency.once(request, id, async (keyRows) => {

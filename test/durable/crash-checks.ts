@@ -39,6 +39,33 @@ export async function expectWholeTurns(url: string, sessionId: string, inputs: r
   }
 }
 
+interface LlmRow {
+  readonly traceId: string;
+  readonly outcome: string;
+}
+
+/**
+ * Every request that a model got has its row, each of its `answers` exactly once as a success, what a crash cut off as `interrupted`; and every
+ * tool call has exactly one row.
+ *
+ * @param requests  how many the model has seen
+ * @returns how many model calls were cut off
+ */
+export async function expectAudited(url: string, requests: number, answers: number, toolCalls: number): Promise<number> {
+  const llm = (await request(url, 'GET', '/api/v1/audit/llm?limit=500')).data as readonly LlmRow[];
+  const tools = (await request(url, 'GET', '/api/v1/audit/tool?limit=500')).data as readonly unknown[];
+  const interrupted = llm.filter(({ outcome }) => outcome === 'interrupted').length;
+  expect(llm.filter(({ outcome }) => outcome === 'success')).to.have.length(answers);
+  expect(interrupted + answers, 'no other outcome').to.equal(llm.length);
+  // A crash between the note that a call begins and its request leaves a row for a request that nobody got.
+  expect(llm.length - requests, 'rows beyond the requests that the model saw').to.be.within(0, 1);
+  expect(tools).to.have.length(toolCalls);
+  const [traceId = ''] = new Set(llm.map((row) => row.traceId));
+  const { data } = await request(url, 'GET', `/api/v1/audit/trace/${traceId}`);
+  expect((data as { steps: readonly unknown[] }).steps).to.have.length(llm.length + toolCalls);
+  return interrupted;
+}
+
 /** No effect happened twice. */
 export async function expectNoRepeats(home: string): Promise<void> {
   const lines = await linesOf(home);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from '../harness/http-client.ts';
 import { agentFile } from '../harness/start-host.ts';
-import { expectNoRepeats, expectWholeTurns, idle, linesOf } from './crash-checks.ts';
+import { expectAudited, expectNoRepeats, expectWholeTurns, idle, linesOf } from './crash-checks.ts';
 import { startServer } from './server-process.ts';
 import { type StatelessModel, statelessModel } from './stateless-model.ts';
 
@@ -35,6 +35,10 @@ async function crashOnce(model: StatelessModel, failpoint: string): Promise<bool
     expect((replay.data as { reply: string }).reply).to.match(/done x$/);
     await expectWholeTurns(second.url, SESSION, ['x']);
     await expectNoRepeats(home);
+    const requests = [...model.asked.values()].reduce((sum, times) => sum + times, 0);
+    const interrupted = await expectAudited(second.url, requests, 4, 4);
+    if (failpoint.startsWith('after_llm_response')) expect([requests, interrupted]).to.deep.equal([5, 1]);
+    if (!killed) expect([requests, interrupted]).to.deep.equal([4, 0]);
     if (!killed) expect(await linesOf(home)).to.deep.equal(['x-a', 'x-b']);
     return killed;
   } finally {

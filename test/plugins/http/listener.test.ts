@@ -8,11 +8,11 @@ import { defineRoute, eventStream } from '../../../plugins/http/contract.ts';
 import { Listener } from '../../../plugins/http/listener.ts';
 import { breathe, fakeClock } from '../../harness/fake-clock.ts';
 import { until } from '../../harness/until.ts';
-import { type RawClient, type Serving, envelopeOf, rawClient, serve, statusOf } from './serving.ts';
+import { type RawClient, type Serving, envelopeOf, rawClient, secrets, serve, statusOf } from './serving.ts';
 
 /** A kernel whose log lines nobody reads. */
 async function quietKernel(): Promise<KernelHost> {
-  const kernel = createKernel({ clock: fakeClock() });
+  const kernel = createKernel({ clock: fakeClock(), services: { secrets } });
   await kernel.load(definePlugin({ name: 'quiet', setup: (ctx) => void ctx.register('logSink', { name: 'quiet', write: () => {} }) }));
   return kernel;
 }

@@ -5,6 +5,7 @@ import { createKernel, definePlugin } from '../../../kernel/index.ts';
 import type { Context, KernelHost, LogLine } from '../../../kernel/index.ts';
 import http from '../../../plugins/http/index.ts';
 import type { Route } from '../../../plugins/http/contract.ts';
+import type { Secrets } from '../../../plugins/secrets/contract.ts';
 import { type Answer, request } from '../../harness/http-client.ts';
 import { type FakeClock, fakeClock } from '../../harness/fake-clock.ts';
 
@@ -23,10 +24,19 @@ export interface Serving extends AsyncDisposable {
   open(): Promise<RawClient>;
 }
 
+/** Stands in for the plugin `secrets`, which needs a workspace: hides every "secret-…". */
+export const secrets: Secrets = {
+  seal: (plain) => plain,
+  open: (sealed) => sealed,
+  remember: () => () => undefined,
+  mask: (text) => text.replaceAll(/secret-\w+/g, '****'),
+  hint: () => null,
+};
+
 /** Starts a kernel with the http plugin on a port of its own. */
 export async function serve(routes: readonly Route[] = [], config: Readonly<Record<string, unknown>> = {}): Promise<Serving> {
   const clock = fakeClock();
-  const kernel = createKernel({ clock });
+  const kernel = createKernel({ clock, services: { secrets } });
   const lines: LogLine[] = [];
   let owner: Context | undefined;
   await kernel.load(
