@@ -11,7 +11,9 @@ const { env, stdin, stdout, stderr } = process;
 async function startHost({ root, config, port, host, mode }: HostOptions): Promise<RunningHost> {
   const flags = { ...(port !== undefined && { 'server.port': port }), ...(host !== undefined && { 'server.host': host }) };
   const { boot } = await import('./boot.ts');
-  const started = await boot({ mode, root, file: config, cwd: process.cwd(), env, flags });
+  const { ownFault } = await import('./own-fault.ts');
+  const plugins = [ownFault((code) => process.exit(code))];
+  const started = await boot({ mode, root, file: config, cwd: process.cwd(), env, flags, plugins });
   const { kernel, url } = started;
   let closing: Promise<void> | undefined;
   return {

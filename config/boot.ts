@@ -12,7 +12,7 @@ const DRAIN_MS = 10_000;
 
 /** What a host is started with. */
 export interface BootOptions {
-  /** `serve`: the server. `embedded`: a short-lived host of another command, without watchers, on a port of its own; it leaves unfinished runs alone. */
+  /** `serve`: the server. `embedded`: a short-lived host of another command, without watchers and schedules, on a port of its own; it leaves unfinished runs alone. */
   readonly mode: 'serve' | 'embedded';
   /** Workspace root as the command line gave it. */
   readonly root?: string | undefined;
@@ -68,8 +68,7 @@ export async function boot(options: BootOptions): Promise<Host> {
     };
   } catch (error) {
     failed = true;
-    await kernel.close();
-    loader.close();
+    await loader.close();
     throw error;
   }
 }
@@ -82,7 +81,7 @@ export function configuredRoot(file: string, env: BootOptions['env']): string | 
 
 function loaderFor(kernel: KernelHost, { mode, root, file, cwd, env, flags, adapters = [], plugins: more = [] }: BootOptions): Loader {
   const plugins = [...adapterPlugins(adapters), ...builtInPlugins, ...more];
-  const embedded = { 'server.port': 0, 'server.host': '127.0.0.1', 'watch.enabled': false };
+  const embedded = { 'server.port': 0, 'server.host': '127.0.0.1', 'watch.enabled': false, 'schedules.enabled': false };
   const source = configurationSource({ plugins, root, file, cwd, env, flags: { ...flags, ...(mode === 'embedded' && embedded) } });
   const places = { pluginsDirectory: join(source.root, 'plugins'), hostDirectory: packageRoot, hostVersion: packageVersion };
   return new Loader(kernel, { plugins, programmed: programmed(mode, env), source, places, hostModules });
@@ -95,6 +94,7 @@ function programmed(mode: BootOptions['mode'], env: BootOptions['env']): Readonl
     secrets: { masterKey: env['ORYXOS_MASTER_KEY'] ?? '' },
     engine: { failpoint: env['ORYXOS_FAILPOINT'] ?? '' },
     system: { version: packageVersion, kind: mode },
+    executions: { recovers: mode === 'serve' },
     openapi: { version: packageVersion },
     backup: { version: packageVersion },
   };
@@ -102,6 +102,5 @@ function programmed(mode: BootOptions['mode'], env: BootOptions['env']): Readonl
 
 async function closeHost(kernel: KernelHost, loader: Loader): Promise<void> {
   if (kernel.hasService('engine')) await kernel.service('engine').drain(DRAIN_MS);
-  await kernel.close();
-  loader.close();
+  await loader.close();
 }

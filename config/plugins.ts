@@ -7,6 +7,7 @@ import audit from '../plugins/audit/index.ts';
 import backup from '../plugins/backup/index.ts';
 import conversations from '../plugins/conversations/index.ts';
 import engine from '../plugins/engine/index.ts';
+import executions from '../plugins/executions/index.ts';
 import fallback from '../plugins/fallback/index.ts';
 import http from '../plugins/http/index.ts';
 import loader from '../plugins/loader/index.ts';
@@ -19,6 +20,7 @@ import policy from '../plugins/policy/index.ts';
 import pricing from '../plugins/pricing/index.ts';
 import providers from '../plugins/providers/index.ts';
 import sandbox from '../plugins/sandbox/index.ts';
+import schedules from '../plugins/schedules/index.ts';
 import secrets from '../plugins/secrets/index.ts';
 import sessions from '../plugins/sessions/index.ts';
 import store from '../plugins/store/index.ts';
@@ -52,6 +54,8 @@ export const builtInPlugins: readonly Plugin[] = [
   metrics,
   memory,
   conversations,
+  executions,
+  schedules,
   tools,
   system,
   loader,

@@ -34,7 +34,7 @@ describe('leaks', () => {
     const picture = (): unknown => ({
       status: kernel
         .status()
-        .map(({ name, state, effects }) => [name, state, effects.children.length])
+        .map(({ name, state, effects }) => `${name} ${state} ${effects.children.length}`)
         .sort(),
       taps: kernel.tapCount(),
       tools: kernel

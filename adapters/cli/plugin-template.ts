@@ -39,8 +39,9 @@ function manifest(name: string, hostVersion: string): string {
 }
 
 function code(name: string): string {
+  const imports = "import { definePlugin, defineTool, ok } from 'oryxos';";
   return `// @ts-check
-import { definePlugin, defineTool, ok } from 'oryxos';
+${imports}
 
 export default definePlugin({
   name: ${quoted(name)},
@@ -81,11 +82,14 @@ export default definePlugin({
 
 function test(name: string): string {
   const tool = toolNameOf(name);
+  const imports = [
+    "import assert from 'node:assert/strict';",
+    "import { test } from 'node:test';",
+    "import { agentFile, startHost } from 'oryxos/testing';",
+    "import plugin from '../index.js';",
+  ];
   return `// @ts-check
-import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { agentFile, startHost } from 'oryxos/testing';
-import plugin from '../index.js';
+${imports.join('\n')}
 
 test('an agent greets somebody', async () => {
   // A whole host in a temporary workspace, with a model that says what the test tells it to.

@@ -1,7 +1,7 @@
 /** The configuration: packaged defaults, a file, the environment and flags, in this order; later ones win. */
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import { compileSchema, OryxError, type Plugin } from '../../kernel/index.ts';
+import { type Check, compileSchema, type JsonSchema, OryxError, type Plugin } from '../../kernel/index.ts';
 import { respelled, substituted, typed } from './fit.ts';
 import { canonical, variableOf } from './key-path.ts';
 import { keyTable, type KeyEntry } from './key-table.ts';
@@ -12,6 +12,7 @@ export interface ConfiguredValue {
   readonly origin: string;
 }
 
+/** Where values come from, weakest first; below them stand the defaults of the plugins' schemas. */
 export interface ConfigurationSources {
   /** Plugins whose keys are known. */
   readonly plugins: readonly Plugin[];
@@ -22,6 +23,7 @@ export interface ConfigurationSources {
   readonly flags: Readonly<Record<string, unknown>>;
 }
 
+/** The configuration, read and valid. It does not change: another start reads another one. */
 export interface Configuration {
   /** What a plugin is loaded with: its own properties, where they are set. */
   sectionOf(plugin: Plugin): Readonly<Record<string, unknown>>;
@@ -68,9 +70,13 @@ function valueOf(
   return { value: substituted(key.schema['default'], env, key.schema), origin: 'default' };
 }
 
-function problemWith(key: KeyEntry, value: unknown): string | undefined {
-  const name = key.path;
-  const checked = compileSchema({ type: 'object', properties: { [name]: key.schema }, additionalProperties: false })({ [name]: value });
+/** Compiling a schema takes milliseconds, and a configuration is read again with each edit: each key's check is kept with its schema. */
+const checks = new WeakMap<JsonSchema, Check<unknown>>();
+
+function problemWith({ path, schema }: KeyEntry, value: unknown): string | undefined {
+  let check = checks.get(schema);
+  if (!check) checks.set(schema, (check = compileSchema({ type: 'object', properties: { [path]: schema }, additionalProperties: false })));
+  const checked = check({ [path]: value });
   return checked.ok ? undefined : checked.message;
 }
 

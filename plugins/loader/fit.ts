@@ -54,3 +54,18 @@ function parsed(text: string): unknown {
     return text;
   }
 }
+
+/** Makes the section of a plugin fit its schema: spelling of keys, and texts that a placeholder has brought where a number or a boolean belongs. */
+export function fitted(value: unknown, schema: JsonSchema): unknown {
+  return retyped(respelled(value, schema), schema);
+}
+
+function retyped(value: unknown, schema: JsonSchema): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => retyped(item, (schema['items'] ?? {}) as JsonSchema));
+  if (typeof value === 'object' && value !== null) {
+    const properties = (schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>;
+    return Object.fromEntries(Object.entries(value).map(([key, item]: [string, unknown]) => [key, retyped(item, properties[key] ?? {})]));
+  }
+  const isScalar = ['integer', 'number', 'boolean'].includes(schema['type'] as string);
+  return typeof value === 'string' && isScalar ? typed(value, schema) : value;
+}

@@ -6,6 +6,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
+/** A clock for tests. */
 export interface FakeClock extends Clock {
   /** Moves time forward, running every timer that comes due at its own instant, in order; timers set meanwhile count too. */
   tick(ms: number): Promise<void>;

@@ -12,6 +12,7 @@ export interface Answer {
   readonly data: any;
 }
 
+/** One event of a stream. */
 export interface StreamEvent {
   readonly id: string | undefined;
   readonly event: string;

@@ -8,11 +8,14 @@ import type { Clock, KernelHost, Plugin, TurnEvent, TurnOutcome } from '../../ke
 import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
 import { type Answer, request, stream, type StreamedAnswer } from './http-client.ts';
 
+/** What a test host is started with; everything has a default. */
 export interface HostOptions {
   /** Values by key path, e.g. `{ 'file.allowed_paths': ['/srv/docs'] }`. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Text of AGENT.md by agent name. There is always an agent `default` unless it is given here. */
   readonly agents?: Readonly<Record<string, string>>;
+  /** Texts of files that lie in the workspace before the start, by path, e.g. "plugins/hello/index.js". */
+  readonly files?: Readonly<Record<string, string>>;
   /** Loaded after the built-in plugins. */
   readonly plugins?: readonly Plugin[];
   readonly clock?: Clock;
@@ -23,6 +26,8 @@ export interface HostOptions {
   readonly modelUrl?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly mode?: 'serve' | 'embedded';
+  /** A configuration file to use instead of the application.yml of the workspace. */
+  readonly file?: string;
 }
 
 /** A running host with everything a test needs of it. */
@@ -73,11 +78,13 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
     await writeFile(join(root, path), content);
   };
   if (options.home === undefined) for (const [name, text] of Object.entries(agents)) await write(`agents/${name}/AGENT.md`, text);
+  for (const [path, text] of Object.entries(options.files ?? {})) await write(path, text);
   const model = options.model ?? scriptedModel();
   const host = await boot({
     mode: options.mode ?? 'serve',
     root,
     cwd: home,
+    file: options.file,
     env: options.env ?? {},
     flags: {
       'server.port': 0,
