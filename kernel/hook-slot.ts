@@ -114,10 +114,8 @@ export class HookSlot {
   #guarded(tap: Tap): Run {
     return async (...args) => {
       try {
-        const answer = await this.#bounded(tap, args);
-        if (this.#spec.kind === 'collect' && answer !== undefined && !Array.isArray(answer))
-          throw new TypeError('a collector must return rows');
-        return this.#spec.kind === 'observe' ? undefined : answer;
+        const answer = tap.run(...args);
+        return this.#checked(isThenable(answer) ? await this.#bounded(tap, answer) : answer);
       } catch (error) {
         return this.#failed(tap, error);
       }
@@ -125,16 +123,21 @@ export class HookSlot {
   }
 
   /** In a tapable bail hook `null` would be an answer; here it is none. */
-  async #bounded(tap: Tap, args: readonly unknown[]): Promise<unknown> {
+  #checked(answer: unknown): unknown {
+    const { kind } = this.#spec;
+    if (kind === 'collect' && answer !== undefined && answer !== null && !Array.isArray(answer))
+      throw new TypeError('a collector must return rows');
+    return kind === 'observe' ? undefined : (answer ?? undefined);
+  }
+
+  #bounded(tap: Tap, answer: PromiseLike<unknown>): Promise<unknown> {
     const { name, gate } = tap.owner;
-    const answer = tap.run(...args);
-    if (!isThenable(answer)) return answer ?? undefined;
     const late = (): Error => {
       const leave = gate.enter(`hook ${this.#name}, overdue`);
       void answer.then(leave, leave);
       return new OryxError('ORYX_HOOK_FAILED', `plugin "${name}" did not answer ${this.#name} within ${TAP_TIMEOUT_MS / 1000} s`);
     };
-    return (await within(this.#host.clock, TAP_TIMEOUT_MS, answer, late)) ?? undefined;
+    return within(this.#host.clock, TAP_TIMEOUT_MS, answer, late);
   }
 
   #failed({ owner: { name }, required }: Tap, error: unknown): unknown {

@@ -37,6 +37,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   shlex: ['plugins/tools/command-line.ts'],
   'swagger-ui-dist': ['plugins/openapi/'],
   undici: ['plugins/outside/registered-', 'plugins/outside/http'],
+  cron: ['plugins/schedules/'],
   'ipaddr.js': ['plugins/sandbox/address-kind.ts'],
   htmlparser2: ['plugins/tools/page-text.ts'],
   defuddle: ['plugins/tools/article-reader.ts'],

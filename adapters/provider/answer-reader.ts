@@ -5,6 +5,7 @@ import { CallFailure } from './call-failure.ts';
 import type { FailureWriter } from './call-failure.ts';
 import { EventSplitter } from './event-splitter.ts';
 import { isObject, parsedJson } from './json.ts';
+import { Utf8Decoder } from './utf8-decoder.ts';
 import type { DecodeName } from './request-body.ts';
 
 /** More than any model says in one answer. */
@@ -23,16 +24,16 @@ export async function readAnswer(
   failures: FailureWriter,
 ): Promise<LlmReply> {
   const reader = new AnswerReader(onDelta, failures);
-  const decoder = new TextDecoder();
+  const decoder = new Utf8Decoder();
   let bytes = 0;
   try {
     for await (const chunk of body) {
       bytes += chunk.length;
       if (bytes > MAX_ANSWER_BYTES) throw new CallFailure(failures.protocol('sent an answer of more than 32 MB'));
-      reader.push(decoder.decode(chunk, { stream: true }));
+      reader.push(decoder.push(chunk));
       if (reader.isOver) break;
     }
-    reader.end(decoder.decode());
+    reader.end(decoder.end());
   } catch (error) {
     // The last chunk carries usage only: an answer is not lost with it.
     if (error instanceof CallFailure || !reader.isComplete) throw error;

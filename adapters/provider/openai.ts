@@ -1,12 +1,12 @@
 /** Speaks the OpenAI chat protocol, which most model servers understand. */
-import type { LlmRequest, LlmResult, OutgoingHttp, Provider, ProviderAdapter, ProviderSettings } from '../../kernel/index.ts';
+import type { LlmFailure, LlmRequest, OutgoingHttp, Provider, ProviderAdapter, ProviderSettings } from '../../kernel/index.ts';
 import { readAnswer } from './answer-reader.ts';
 import { CallFailure, FailureWriter } from './call-failure.ts';
 import { isObject, parsedJson } from './json.ts';
 import { readText } from './read-text.ts';
 import { RequestWriter } from './request-body.ts';
 import { sdkTransport } from './sdk-transport.ts';
-import { endpointUrl } from './urls.ts';
+import { type Endpoint, endpointUrl } from './urls.ts';
 
 const MAX_MODELS_BYTES = 4 * 1024 * 1024;
 
@@ -18,35 +18,38 @@ function connect(settings: ProviderSettings, http: OutgoingHttp): Pick<Provider,
   const writer = new RequestWriter(settings.name);
   const send = sdkTransport(settings, http, failures);
 
-  async function guarded<T>(
-    signal: AbortSignal,
-    ask: (baseUrl: string) => Promise<T>,
-  ): Promise<{ readonly ok: true; readonly value: T } | (LlmResult & { readonly ok: false })> {
-    if (settings.baseUrl === undefined) return { ok: false, failure: failures.missing('has no base URL') };
-    try {
-      return { ok: true, value: await ask(settings.baseUrl) };
-    } catch (error) {
-      return { ok: false, failure: signal.aborted ? failures.aborted() : failures.thrown(error) };
-    }
-  }
+  const urls = new Map<Endpoint, string>();
+  const urlOf = (endpoint: Endpoint): string => {
+    if (settings.baseUrl === undefined) throw new CallFailure(failures.missing('has no base URL'));
+    const url = urls.get(endpoint) ?? endpointUrl(settings.baseUrl, endpoint);
+    urls.set(endpoint, url);
+    return url;
+  };
+  const failed = (error: unknown, signal: AbortSignal): { readonly ok: false; readonly failure: LlmFailure } => ({
+    ok: false,
+    failure: signal.aborted ? failures.aborted() : failures.thrown(error),
+  });
 
   return {
     async chat(request: LlmRequest, onDelta, signal) {
-      const asked = await guarded(signal, async (baseUrl) => {
+      try {
+        const url = urlOf('chat/completions');
         const { body, decode } = writer.write(request);
-        const answer = await send({ method: 'POST', url: endpointUrl(baseUrl, 'chat/completions'), body }, signal);
-        return readAnswer(answer, decode, onDelta, failures);
-      });
-      return asked.ok ? { ok: true, reply: asked.value } : asked;
+        const answer = await send({ method: 'POST', url, body }, signal);
+        return { ok: true, reply: await readAnswer(answer, decode, onDelta, failures) };
+      } catch (error) {
+        return failed(error, signal);
+      }
     },
     async models(signal) {
-      const asked = await guarded(signal, async (baseUrl) => {
-        const body = await send({ method: 'GET', url: endpointUrl(baseUrl, 'models') }, signal);
+      try {
+        const body = await send({ method: 'GET', url: urlOf('models') }, signal);
         const ids = modelIds(parsedJson(await readText(body, MAX_MODELS_BYTES)));
         if (ids === undefined) throw new CallFailure(failures.protocol('did not answer with a list of models'));
-        return ids;
-      });
-      return asked.ok ? { ok: true, models: asked.value } : asked;
+        return { ok: true, models: ids };
+      } catch (error) {
+        return failed(error, signal);
+      }
     },
   };
 }

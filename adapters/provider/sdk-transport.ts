@@ -10,6 +10,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** The SDK's own limit must never come first: the deadlines belong to the HTTP client. */
 const SLACK_MS = 60_000;
 
+/** One request; `url` is complete, `body` is JSON text. */
 export interface Call {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -28,7 +29,7 @@ export function sdkTransport(settings: ProviderSettings, http: OutgoingHttp, fai
 
   async function connect(): Promise<OpenAI> {
     const { default: Sdk } = await import('openai');
-    return new Sdk({
+    const sdk = new Sdk({
       // A stand-in: the SDK insists on a key, the header is set below.
       apiKey: 'unused',
       adminAPIKey: null,
@@ -41,23 +42,20 @@ export function sdkTransport(settings: ProviderSettings, http: OutgoingHttp, fai
       logLevel: 'off',
       fetch: fetchOver(settings, http, failures),
     });
+    // None of the headers that it writes goes out, and writing them costs more than our own part of the call.
+    return Object.assign(sdk, { buildHeaders: () => Promise.resolve(new Headers()) });
   }
 
   return async ({ method, url, body }, signal) => {
     client ??= connect();
     const sdk = await client;
-    // The SDK never removes its listener: it gets a signal that ends with the call.
-    const controller = new AbortController();
-    const abort = (): void => controller.abort(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
+    // Not as the SDK's own options: it never removes its listener from a signal, and it looks at a body from all sides.
+    const init: CallInit = { callSignal: signal, ...(body !== undefined && { callBody: body }) };
+    const options: object = { fetchOptions: init };
     try {
-      const options = { signal: controller.signal, headers: { 'content-type': 'application/json' } };
-      const sent = method === 'GET' ? sdk.get(url, options) : sdk.post(url, { ...options, body });
-      const response = await sent.asResponse();
-      return bodyOf(response.body as unknown as AsyncIterable<Uint8Array>, signal, abort);
+      const response = await (method === 'GET' ? sdk.get(url, options) : sdk.post(url, options)).asResponse();
+      return response.body as unknown as AsyncIterable<Uint8Array>;
     } catch (error) {
-      signal.removeEventListener('abort', abort);
       throw causeOf(error);
     }
   };
@@ -68,12 +66,11 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof CallFailure ? error.cause : error;
 }
 
-async function* bodyOf(body: AsyncIterable<Uint8Array>, signal: AbortSignal, abort: () => void): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
+/** What the SDK hands on to its `fetch` with a call. */
+interface CallInit {
+  readonly method?: string;
+  readonly callSignal: AbortSignal;
+  readonly callBody?: string;
 }
 
 /** A `fetch` that answers with a plain object of a Response's shape: a real one costs more than the rest of the call. */
@@ -85,15 +82,14 @@ function fetchOver(settings: ProviderSettings, http: OutgoingHttp, failures: Fai
     'user-agent': 'oryxos',
     ...(settings.apiKey && { authorization: `Bearer ${settings.apiKey}` }),
   };
-  const plainFetch = async (url: string, init: RequestInit): Promise<object> => {
-    const signal = init.signal ?? new AbortController().signal;
+  const plainFetch = async (url: string, init: CallInit): Promise<object> => {
     try {
       const answer = await http.request({
         method: init.method === 'GET' ? 'GET' : 'POST',
         url,
         headers,
-        ...(typeof init.body === 'string' && { body: init.body }),
-        signal,
+        ...(init.callBody !== undefined && { body: init.callBody }),
+        signal: init.callSignal,
         connectTimeoutMs: settings.connectTimeoutMs,
         readTimeoutMs: settings.readTimeoutMs,
       });

@@ -206,11 +206,7 @@ export class EmbeddedEngine implements Engine {
       live.step = name;
     };
     const journal = new Journal({ turnId: id, store, turns, clock, failpoint, check, onStep }, from.steps);
-    const late = new OryxError(
-      'ORYX_TURN_TIMEOUT',
-      `the run took longer than ${agent.settings.timeoutMs / 1000} s (settings.timeout_seconds)`,
-    );
-    const cancelDeadline = clock.after(agent.settings.timeoutMs, () => live.abort.abort(late));
+    const cancelDeadline = clock.after(agent.settings.timeoutMs, () => live.abort.abort(overdue(agent)));
     try {
       const before = await history.before(live.request, agent.settings.maxHistoryTurns);
       return await this.#runLoop(live, agent, from.attempts + 1, journal, before);
@@ -269,6 +265,10 @@ function failed(live: LiveTurn, error: OryxError): TurnOutcome {
 
 function stopping(): OryxError {
   return new OryxError('ORYX_STOPPING', 'the server is stopping; accepted runs go on at its next start');
+}
+
+function overdue({ settings }: Profile): OryxError {
+  return new OryxError('ORYX_TURN_TIMEOUT', `the run took longer than ${settings.timeoutMs / 1000} s (settings.timeout_seconds)`);
 }
 
 function busy(sessionId: string): OryxError {

@@ -60,10 +60,11 @@ export class Journal implements Steps {
     return result.value;
   }
 
-  async #write(...statements: readonly Statement[]): Promise<void> {
+  /** Throws, or rejects as `Store.write` does. */
+  #write(...statements: readonly Statement[]): Promise<unknown> {
     this.#parts.check();
     this.#parts.failpoint('step');
-    await this.#parts.store.write(...statements);
+    return this.#parts.store.write(...statements);
   }
 }
 

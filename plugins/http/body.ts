@@ -1,4 +1,5 @@
 /** Request bodies: one JSON object, checked for type, size, encoding and depth before anybody sees it. */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { HttpMethodEnum, koaBody } from 'koa-body';
@@ -106,25 +107,14 @@ function isDeeperThan(body: object, maxDepth: number): boolean {
   return level.some((value) => typeof value === 'object' && value !== null);
 }
 
-/** The parser replaces broken bytes silently; a terminal that sends GBK would store garbage. So the bytes are checked on their way. */
+/** The parser replaces broken bytes silently; a terminal that sends GBK would store garbage. So the bytes are looked at as well. */
 function utf8Check(request: IncomingMessage): { stop(): void; isValid(): boolean } {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let valid = true;
-  const decode = (chunk: Buffer | undefined): void => {
-    try {
-      if (valid) decoder.decode(chunk, { stream: chunk !== undefined });
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      valid = false;
-    }
-  };
-  request.on('data', decode);
+  const chunks: Buffer[] = [];
+  const keep = (chunk: Buffer): void => void chunks.push(chunk);
+  request.on('data', keep);
   return {
-    stop: () => void request.off('data', decode),
-    isValid: () => {
-      decode(undefined);
-      return valid;
-    },
+    stop: () => void request.off('data', keep),
+    isValid: () => isUtf8(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
   };
 }
 

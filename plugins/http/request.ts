@@ -7,23 +7,39 @@ import type { HttpRequest } from './contract.ts';
 export type CheckedInput = Pick<HttpRequest, 'params' | 'query' | 'body'>;
 
 /** Joins checked input with what the connection knows. */
-export function httpRequest(ctx: Context, input: CheckedInput): HttpRequest {
-  let signal: AbortSignal | undefined;
-  return {
-    ...input,
-    method: ctx.method,
-    path: ctx.path,
-    wantsStream: ctx.method !== 'HEAD' && acceptsEventStream(ctx.get('Accept')),
-    header: (name) => {
-      const value = ctx.req.headers[name.toLowerCase()];
-      return Array.isArray(value) ? value.join(', ') : value;
-    },
-    setHeader: (name, value) => ctx.set(name, value),
-    get signal() {
-      signal ??= goneSignal(ctx);
-      return signal;
-    },
+export const httpRequest = (ctx: Context, input: CheckedInput): HttpRequest => new CheckedRequest(ctx, input);
+
+/** `header` and `setHeader` can be taken out of it. */
+class CheckedRequest implements HttpRequest {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly method: string;
+  readonly path: string;
+  readonly wantsStream: boolean;
+  readonly #ctx: Context;
+  #signal: AbortSignal | undefined;
+
+  constructor(ctx: Context, { params, query, body }: CheckedInput) {
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.method = ctx.method;
+    this.path = ctx.path;
+    this.wantsStream = ctx.method !== 'HEAD' && acceptsEventStream(ctx.get('Accept'));
+    this.#ctx = ctx;
+  }
+
+  readonly header = (name: string): string | undefined => {
+    const value = this.#ctx.req.headers[name.toLowerCase()];
+    return Array.isArray(value) ? value.join(', ') : value;
   };
+
+  readonly setHeader = (name: string, value: string): void => this.#ctx.set(name, value);
+
+  get signal(): AbortSignal {
+    return (this.#signal ??= goneSignal(this.#ctx));
+  }
 }
 
 /**

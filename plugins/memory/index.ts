@@ -2,6 +2,7 @@
 import { definePlugin, messageOf } from '../../kernel/index.ts';
 import { markdownMemory } from './markdown-memory.ts';
 import { memoryBlock } from './memory-block.ts';
+import type { MemoryDocument } from './memory-document.ts';
 import { memoryRoutes } from './routes.ts';
 
 /** After everything that changes less often: what stands before it can be cached by providers. */
@@ -19,13 +20,20 @@ export default definePlugin({
   setup(ctx) {
     const { workspace, agents } = ctx.services;
     const memory = markdownMemory(workspace, ctx.clock);
+    /** A memory changes rarely, and every model call needs its block. */
+    const blocks = new WeakMap<MemoryDocument, string>();
+    const blockOf = (document: MemoryDocument): string => {
+      const block = blocks.get(document) ?? memoryBlock(document);
+      blocks.set(document, block);
+      return block;
+    };
     ctx.provide('memory', memory);
     ctx.register('promptPart', {
       name: 'memory',
       order: PROMPT_ORDER,
       async render({ agent }) {
         try {
-          return memoryBlock(await memory.document(agent.name));
+          return blockOf(await memory.document(agent.name));
         } catch (error) {
           // An agent without its memory can still do most of its work; who reads the log can repair the file.
           const reason = messageOf(error);

@@ -16,6 +16,15 @@ const UNUSED_POOL_MS = 60_000;
 /** A dial that nobody waits for any more ends after this; no caller's own limit is longer. */
 const DIAL_TIMEOUT_MS = 60_000;
 
+/** How many judged URLs are kept. */
+const MAX_TARGETS = 256;
+
+interface Target {
+  readonly origin: string;
+  readonly host: string;
+  readonly path: string;
+}
+
 interface Lane {
   readonly pool: Undici.Pool;
   inFlight: number;
@@ -48,7 +57,8 @@ function refusalOf(text: string): string | undefined {
  */
 export function createRegisteredHttp(ctx: Pick<Context, 'clock' | 'own'>, lookup?: Lookup): RegisteredHttp {
   const lanes = new Map<string, Lane>();
-  let loading: Promise<typeof Undici> | undefined;
+  const targets = new Map<string, Target>();
+  let undici: typeof Undici | undefined;
   let closed = false;
 
   ctx.own('connection pools of registered URLs', async () => {
@@ -59,14 +69,12 @@ export function createRegisteredHttp(ctx: Pick<Context, 'clock' | 'own'>, lookup
     await Promise.all(pools.map(({ pool }) => pool.destroy()));
   });
 
-  async function laneOf(origin: string): Promise<Lane> {
-    loading ??= import('undici');
-    const undici = await loading;
+  function laneOf(origin: string, { Pool, buildConnector }: typeof Undici): Lane {
     if (closed) throw new OryxError('ORYX_STOPPING', 'The server is stopping.');
     const known = lanes.get(origin);
     if (known) return known;
-    const pool = new undici.Pool(origin, {
-      connect: registeredDialer(undici.buildConnector, DIAL_TIMEOUT_MS, lookup),
+    const pool = new Pool(origin, {
+      connect: registeredDialer(buildConnector, DIAL_TIMEOUT_MS, lookup),
       // HTTP/2 upgrades break several local model servers.
       allowH2: false,
       pipelining: 1,
@@ -93,20 +101,31 @@ export function createRegisteredHttp(ctx: Pick<Context, 'clock' | 'own'>, lookup
     });
   }
 
+  /** A URL that has been judged. The latest are kept: calls go to the same few over and over. */
+  function targetOf(url: string): Target {
+    const known = targets.get(url);
+    if (known) return known;
+    const refusal = refusalOf(url);
+    if (refusal !== undefined) throw new OryxError('ORYX_REFUSED', `The URL ${refusal}.`);
+    const { origin, host, pathname, search } = new URL(url);
+    const target = { origin, host, path: pathname + search };
+    if (targets.size >= MAX_TARGETS) targets.clear();
+    targets.set(url, target);
+    return target;
+  }
+
   return {
     refusal: refusalOf,
     async request({ method, url, headers, body, signal, connectTimeoutMs, readTimeoutMs = READ_TIMEOUT_MS }) {
-      const refusal = refusalOf(url);
-      if (refusal !== undefined) throw new OryxError('ORYX_REFUSED', `The URL ${refusal}.`);
-      const target = new URL(url);
-      const lane = await laneOf(target.origin);
+      const target = targetOf(url);
+      undici ??= await import('undici');
+      const lane = laneOf(target.origin, undici);
       lane.keep();
       lane.inFlight += 1;
-      await lane.returning;
+      if (lane.returning) await lane.returning;
       const limits = { connectTimeoutMs, readTimeoutMs, signal };
       const exchange = new Exchange(ctx.clock, target.host, limits, () => release(target.origin, lane));
-      const path = target.pathname + target.search;
-      if (!exchange.ended) lane.pool.dispatch({ path, method, headers, ...(body === undefined ? {} : { body }) }, exchange);
+      if (!exchange.ended) lane.pool.dispatch({ path: target.path, method, headers, ...(body === undefined ? {} : { body }) }, exchange);
       return exchange.answer;
     },
   };

@@ -1,5 +1,6 @@
 /** Model providers as administrators see them. Callable ones stand in the extension point `provider`. */
 
+/** A provider as the API shows it. */
 export interface ProviderView {
   readonly name: string;
   /** `****` + last 4, or null for none; plain only with `oryxos.web.reveal-api-keys`. */
@@ -8,6 +9,7 @@ export interface ProviderView {
   readonly description: string | null;
 }
 
+/** The service `providers`: what exists and what a new agent should use. Calls go through the extension point `provider`. */
 export interface Providers {
   /** Sorted by name; `mock` is always among them. */
   list(): readonly ProviderView[];

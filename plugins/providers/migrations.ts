@@ -1,6 +1,7 @@
 /** Tables of this plugin. */
 import type { Migration } from '../../kernel/index.ts';
 
+/** `providers` holds one row per provider; `api_key` is sealed with the master key and null for none. */
 export const migrations: readonly Migration[] = [
   {
     name: '001_create_providers',

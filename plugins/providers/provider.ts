@@ -7,6 +7,7 @@ export interface Timeouts {
   readonly readTimeoutMs: number;
 }
 
+/** What a provider calls through, and how long each kind of call may take. */
 export interface ProviderParts {
   /** The adapter as it is now; it may be replaced while the server runs. */
   readonly adapter: () => ProviderAdapter | undefined;

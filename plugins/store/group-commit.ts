@@ -13,13 +13,18 @@ interface Job {
   readonly run: () => unknown;
   readonly statements: number;
   readonly alone: boolean;
+  /** It shared a transaction in which one of the jobs failed: each of them now runs in a savepoint. */
+  readonly apart: boolean;
   readonly resolve: (value: never) => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Commits everything that one turn of the event loop has queued in one transaction, in order, each job in a savepoint of its own. A job is
+ * Commits everything that one turn of the event loop has queued in one transaction, in order; a job that fails is undone alone. A job is
  * settled only after COMMIT has returned. When another program holds the database, BEGIN is tried again for 5 s without blocking the loop.
+ *
+ * Savepoints copy every page that is changed under them, so a group runs without any; when one of its jobs fails, all of it is rolled back and
+ * runs again with a savepoint for each.
  */
 export class GroupCommit {
   readonly #db: Database;
@@ -60,7 +65,7 @@ export class GroupCommit {
   add<T>(run: () => T, statements: number, alone = false): Promise<T> {
     if (this.#closed) return Promise.reject(stopping());
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ run, statements, alone, resolve, reject });
+      this.#queue.push({ run, statements, alone, apart: false, resolve, reject });
       this.#schedule();
     });
   }
@@ -126,11 +131,13 @@ export class GroupCommit {
 
   #commit(group: readonly Job[]): void {
     const settle: (() => void)[] = [];
+    const isApart = group.length > 1 && group.some(({ apart }) => apart);
     for (const job of group) {
       try {
-        const value = group.length === 1 ? job.run() : this.#inSavepoint(job);
+        const value = isApart ? this.#inSavepoint(job) : job.run();
         settle.push(() => job.resolve(value as never));
       } catch (error) {
+        if (group.length > 1 && !isApart) return this.#againApart(group);
         if (group.length === 1 || !this.#undo()) return this.#fail(job, error, group);
         const failure = this.#noted(error);
         settle.push(() => job.reject(failure));
@@ -175,6 +182,11 @@ export class GroupCommit {
     if (sqliteCode(error) === 'SQLITE_CONSTRAINT' && group.length > 1) return this.#again(group);
     const failure = this.#noted(error);
     for (const job of group) job.reject(failure);
+  }
+
+  #againApart(group: readonly Job[]): void {
+    this.#abandon();
+    this.#queue = [...group.map((job) => ({ ...job, apart: true })), ...this.#queue];
   }
 
   #again(jobs: readonly Job[]): void {

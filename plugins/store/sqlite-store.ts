@@ -40,9 +40,13 @@ export function sqliteStore(db: Database, commits: GroupCommit, clock: Clock): S
     get: <Row>(sql: string, ...params: readonly SqlValue[]) =>
       read(sql, params, (statement) => statement.get(...params) as Row | undefined),
     all: <Row>(sql: string, ...params: readonly SqlValue[]) => read(sql, params, (statement) => statement.all(...params) as Row[]),
-    async write(...list) {
-      for (const { sql, params } of list) checkParams(sql, params);
-      if (list.length === 0) return [];
+    write(...list) {
+      try {
+        for (const { sql, params } of list) checkParams(sql, params);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+      if (list.length === 0) return Promise.resolve([]);
       return commits.add(() => list.map(execute), list.length);
     },
     async close() {
@@ -62,7 +66,8 @@ function run<T>(sql: string, action: () => T): T {
 
 /** SQLite would store NaN as NULL, and the driver's own message does not say which statement it was. */
 function checkParams(sql: string, params: readonly SqlValue[]): void {
-  for (const [index, value] of params.entries()) {
+  for (let index = 0; index < params.length; index += 1) {
+    const value = params[index];
     const type = typeof value;
     if (type === 'string' || type === 'bigint' || value === null || value instanceof Uint8Array) continue;
     if (type === 'number' && !Number.isNaN(value)) continue;

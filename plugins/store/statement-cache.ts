@@ -16,6 +16,8 @@ export class StatementCache {
   /** Throws TypeError for transaction control, and as the driver does for SQL that is wrong. */
   prepare(sql: string): Statement {
     const known = this.#statements.get(sql);
+    // While there is room nothing will have to go, and the order does not matter.
+    if (known !== undefined && this.#statements.size <= CAPACITY / 2) return known;
     if (known !== undefined) {
       this.#statements.delete(sql);
       this.#statements.set(sql, known);
