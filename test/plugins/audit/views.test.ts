@@ -52,7 +52,7 @@ describe('the audit views', function () {
     }
     host.model.willFail({ message: 'no' });
     await host.say('b', 'go');
-    await clock.tick(10 * DAY_MS);
+    await clock.jump(10 * DAY_MS);
     host.model.willSay('ten days later');
     await host.say('a', 'go');
   });
