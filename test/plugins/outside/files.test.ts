@@ -295,7 +295,7 @@ describe('files for tools', () => {
   });
 
   it('opens only what the guard allowed, by the word of the kernel, for random trees and paths', async function () {
-    this.timeout(30_000);
+    this.timeout(180_000);
     if (process.platform !== 'linux') this.skip();
     const opened: string[] = [];
     const recorded = (directory: Directory): Directory => {
