@@ -9,6 +9,7 @@ import { pluginCommands } from './plugin.ts';
 import { profileCommands } from './profile.ts';
 import { providerCommands } from './provider.ts';
 import { runCommands } from './run.ts';
+import { scheduleCommands } from './schedule.ts';
 import { gatewayCommand, serveCommand } from './serve.ts';
 import { sessionCommands } from './session.ts';
 import { statusCommand } from './status.ts';
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   ...sessionCommands,
   ...toolCommands,
   ...runCommands,
+  ...scheduleCommands,
   ...pluginCommands,
   ...configCommands,
   backupCommand,

@@ -74,6 +74,37 @@ export interface RunView {
   readonly step: string | null;
 }
 
+/** A schedule and its state. */
+export interface ScheduleView {
+  readonly scheduleId: string;
+  readonly profileName: string;
+  readonly key: string;
+  readonly cron: string;
+  readonly zone: string | null;
+  readonly enabled: boolean;
+  readonly nextRunAt: string | null;
+  readonly lastRunAt: string | null;
+  readonly lastStatus: string | null;
+  readonly runCount: number;
+}
+
+/** What became of a slot, or of a run by hand: then `firstSlot` is null. */
+export interface ScheduleExecutionView {
+  readonly status: string;
+  readonly firstSlot: string | null;
+  readonly durationMs: number | null;
+  readonly errorMessage: string | null;
+  readonly reason: string | null;
+  readonly traceId: string | null;
+}
+
+/** When a schedule fires next. */
+export interface SchedulePreviewView {
+  readonly cron: string;
+  readonly zone: string;
+  readonly fires: readonly { readonly at: string; readonly local: string; readonly dst: 'gap' | 'repeat' | null }[];
+}
+
 /** A plugin and how it is. */
 export interface PluginView {
   readonly name: string;

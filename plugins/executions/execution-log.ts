@@ -1,6 +1,7 @@
 /** Keeps the record of runs that nobody waits for. */
+import { setMaxListeners } from 'node:events';
 import { type Clock, type Engine, isOryxError, type Logger, OryxError, type Store } from '../../kernel/index.ts';
-import type { Executions, RunEnding } from './contract.ts';
+import type { Executions, NewExecution, RunEnding } from './contract.ts';
 import { executionBegun, executionEnded, findExecution, runningExecutions } from './execution-repository.ts';
 import { endingOf, lost, timedOut } from './run-ending.ts';
 import { writeAtLast } from './write-at-last.ts';
@@ -12,6 +13,8 @@ export interface ExecutionLogParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Told of each end that was recorded. */
+  readonly onEnded: (source: NewExecution['source'], status: RunEnding['status']) => void;
 }
 
 /** The service `executions`, and what its owner needs. */
@@ -23,6 +26,8 @@ export interface ExecutionLog extends Executions {
 /** A log in `store`; migrated already. */
 export function executionLog(parts: ExecutionLogParts): ExecutionLog {
   const { store, engine, clock, log, signal } = parts;
+  // One listener for each run that is followed.
+  setMaxListeners(0, signal);
   const followed = new Map<string, Promise<RunEnding | undefined>>();
 
   async function toItsEnd(traceId: string): Promise<RunEnding | undefined> {
@@ -33,7 +38,9 @@ export function executionLog(parts: ExecutionLogParts): ExecutionLog {
     }
     const ending = await endOf(traceId, row.timeout_ms);
     if (ending === undefined) return undefined;
-    return (await writeAtLast(parts, `the end of execution ${traceId}`, [executionEnded(traceId, ending)])) ? ending : undefined;
+    if (!(await writeAtLast(parts, `the end of execution ${traceId}`, [executionEnded(traceId, ending)]))) return undefined;
+    parts.onEnded(row.source, ending.status);
+    return ending;
   }
 
   async function endOf(traceId: string, timeoutMs: number | null): Promise<RunEnding | undefined> {

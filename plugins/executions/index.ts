@@ -3,8 +3,10 @@ import { definePlugin } from '../../kernel/index.ts';
 import type {} from '../agents/contract.ts';
 import type {} from '../conversations/contract.ts';
 import type {} from '../http/contract.ts';
+import type {} from '../metrics/contract.ts';
 import type {} from '../secrets/contract.ts';
 import type {} from '../sessions/contract.ts';
+import { executionCount } from './execution-count.ts';
 import { executionLog } from './execution-log.ts';
 import { migrations } from './migrations.ts';
 import { executionRoutes } from './routes.ts';
@@ -21,7 +23,9 @@ export default definePlugin({
     const { store, http, engine, agents, sessions, idempotency, secrets } = ctx.services;
     const { clock, log, signal } = ctx;
     await store.migrate(ctx.name, migrations);
-    const executions = executionLog({ store, engine, clock, log, signal });
+    const count = executionCount();
+    ctx.register('metric', count.metric);
+    const executions = executionLog({ store, engine, clock, log, signal, onEnded: count.add });
     ctx.provide('executions', executions);
     const mask = (text: string): string => secrets.mask(text);
     for (const route of executionRoutes({ store, engine, agents, sessions, idempotency, executions, clock, log, mask })) {

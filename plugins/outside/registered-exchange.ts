@@ -128,20 +128,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  async *#chunks(): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        if (this.#waiting.length > 0) {
-          yield this.#taken();
-          continue;
-        }
-        if (this.#error) throw this.#error;
-        if (this.#ended) return;
-        await this.#woken();
-      }
-    } finally {
+  /** By hand: a generator takes several promises more for every piece. */
+  #chunks(): AsyncIterator<Uint8Array> {
+    const over = { done: true, value: undefined } as const;
+    const pull = (): Promise<IteratorResult<Uint8Array>> => {
+      if (this.#waiting.length > 0) return Promise.resolve({ done: false, value: this.#taken() });
+      if (this.#error) return Promise.reject(this.#error);
+      return this.#ended ? Promise.resolve(over) : this.#woken().then(pull);
+    };
+    const leave = async (): Promise<IteratorResult<Uint8Array>> => {
       await this.#discard();
-    }
+      return over;
+    };
+    return { next: pull, return: leave };
   }
 
   /** All that waits, as one piece: a read from the socket often holds many small HTTP chunks. */

@@ -8,7 +8,7 @@ import { DISABLED, type SlotPlan, slotPlan, STILL_RUNNING, type UnrunSlots } fro
 import { type NewTaskExecution, runClaimed, slotsRecorded } from './task-execution-repository.ts';
 
 /** How many claims are under way at once; further ones wait, so that everything else gets its turn. */
-const MAX_CLAIMS = 64;
+const MAX_CLAIMS = 256;
 
 /** What the dispatcher works with. */
 export interface DispatcherParts {

@@ -58,7 +58,10 @@ export function legacyScheduleRoutes(desk: ScheduleDesk, mask: (text: string) =>
       answer: scheduleList,
       errors: [404, 409],
       async handle({ params, body }) {
-        await desk.enable((await desk.byKey(params.key)).schedule_id, body.enabled);
+        const { schedule_id: id } = await desk.byKey(params.key);
+        // It answers with the list: where there is none to be had, nothing is changed.
+        await list();
+        await desk.enable(id, body.enabled);
         return await list();
       },
     }),

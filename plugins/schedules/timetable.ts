@@ -41,7 +41,7 @@ export class Timetable {
   start(): void {
     this.#isRunning = true;
     this.#drift = this.#clock.now() - this.#clock.monotonic();
-    this.#arm();
+    this.#wake();
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { type Clock, type Disposer, type Logger, messageOf } from '../../kernel/index.ts';
 import type { WatchRequest } from './contract.ts';
 import { watchTree } from './directory-watcher.ts';
+import { watchEntries } from './watch-entries.ts';
 
 /** How to watch. */
 export interface WatchOptions {
@@ -37,6 +38,7 @@ export async function watchDirectory(request: WatchRequest, { polling, reconcile
     const onGone = (): void => {
       identity = undefined;
     };
+    if (request.depth === 0) return watchEntries({ ...request, onHint }, clock);
     return watchTree({ ...request, onHint }, { polling, clock, onError, onGone });
   }
 

@@ -78,7 +78,11 @@ describe('when a schedule fires', () => {
     const gap = { ...inNewYork, after: '2027-03-14T05:00:00Z' };
     expect(fires('0 30 2 * * *', { ...gap, count: 2 })).to.deep.equal(['2027-03-14T07:00:00 gap', '2027-03-15T06:30:00']);
     expect(fires('0 */20 2 * * *', { ...gap, count: 2 })).to.deep.equal(['2027-03-14T07:00:00 gap', '2027-03-15T06:00:00']);
-    expect(fires('0 0 * * * *', { ...gap, count: 3 })).to.deep.equal(['2027-03-14T06:00:00', '2027-03-14T07:00:00 gap', '2027-03-14T08:00:00']);
+    expect(fires('0 0 * * * *', { ...gap, count: 3 })).to.deep.equal([
+      '2027-03-14T06:00:00',
+      '2027-03-14T07:00:00 gap',
+      '2027-03-14T08:00:00',
+    ]);
     const lordHowe = { zone: 'Australia/Lord_Howe', after: '2026-10-03T14:00:00Z', count: 2 };
     expect(fires('0 15 2 * * *', lordHowe)).to.deep.equal(['2026-10-03T15:30:00 gap', '2026-10-04T15:15:00']);
     const sydney = { zone: 'Australia/Sydney', after: '2026-10-03T14:00:00Z' };
@@ -145,7 +149,9 @@ describe('when a schedule fires', () => {
     expect(performance.now() - before).to.be.below(500);
     expect(count('0 30 1 * * *', 'America/New_York', ...year)).to.equal(365);
     expect(count('0 30 2 * * *', 'America/New_York', ...year)).to.equal(365);
-    expect(slotsBetween(cronExpression('0 */10 * * * *'), timeZone('UTC'), Date.parse(START), Date.parse(START) + 55 * 60_000)).to.deep.equal({
+    expect(
+      slotsBetween(cronExpression('0 */10 * * * *'), timeZone('UTC'), Date.parse(START), Date.parse(START) + 55 * 60_000),
+    ).to.deep.equal({
       count: 5,
       first: Date.parse(START) + 600_000,
       last: Date.parse(START) + 3_000_000,

@@ -159,14 +159,16 @@ export function windowAround(zone: string, centre: number, seconds: number): Win
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
   const from = Math.floor(centre / 1000) - seconds;
   const shown = Array.from({ length: 2 * seconds }, (_, index) => {
-    const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = format.format((from + index) * 1000).split(/[- :]/).map(Number);
+    const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = format
+      .format((from + index) * 1000)
+      .split(/[- :]/)
+      .map(Number);
     return { year, month, day, hour, minute, second };
   });
   return { zone, from, shown };
 }
 
-const asSeconds = (shown: Shown): number =>
-  Date.UTC(shown.year, shown.month - 1, shown.day, shown.hour, shown.minute, shown.second) / 1000;
+const asSeconds = (shown: Shown): number => Date.UTC(shown.year, shown.month - 1, shown.day, shown.hour, shown.minute, shown.second) / 1000;
 
 function fromSeconds(seconds: number): Shown {
   const date = new Date(seconds * 1000);
@@ -202,10 +204,16 @@ export function difference(window: Window, expression: RandomExpression): string
   const end = window.from + window.shown.length - 1;
   const expected = referenceFires(window, expression);
   const found: number[] = [];
-  for (let fire = nextFire(cron, zone, window.from * 1000); fire !== undefined && fire.at <= end * 1000; fire = nextFire(cron, zone, fire.at)) {
+  for (
+    let fire = nextFire(cron, zone, window.from * 1000);
+    fire !== undefined && fire.at <= end * 1000;
+    fire = nextFire(cron, zone, fire.at)
+  ) {
     found.push(fire.at / 1000);
   }
-  const at = Array.from({ length: Math.max(expected.length, found.length) }, (_, index) => index).find((index) => expected[index] !== found[index]);
+  const at = Array.from({ length: Math.max(expected.length, found.length) }, (_, index) => index).find(
+    (index) => expected[index] !== found[index],
+  );
   const text = (seconds: number | undefined): string => (seconds === undefined ? 'nothing' : new Date(seconds * 1000).toISOString());
   const where = `"${expression.text}" in ${window.zone}`;
   if (at !== undefined) return `${where}: expected ${text(expected[at])}, found ${text(found[at])}`;
@@ -217,8 +225,9 @@ export function difference(window: Window, expression: RandomExpression): string
 /** Epoch milliseconds of every change of clocks in the years. */
 export function changesOf(zone: string, years: readonly number[]): readonly number[] {
   const offset = (at: number): string | undefined =>
-    new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(at).find(({ type }) => type === 'timeZoneName')
-      ?.value;
+    new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
+      .formatToParts(at)
+      .find(({ type }) => type === 'timeZoneName')?.value;
   const changes: number[] = [];
   for (let at = Date.UTC(years[0] ?? 0, 0, 1); at < Date.UTC((years.at(-1) ?? 0) + 1, 0, 1); at += 86_400_000) {
     if (offset(at) === offset(at + 86_400_000)) continue;

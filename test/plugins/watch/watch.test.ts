@@ -47,6 +47,41 @@ describe('the watch', () => {
     await writeFile(join(root, path), text);
   }
 
+  it('hints at single files of a directory that appear, change, are replaced and go, and at no others', async () => {
+    await write('other.md', 'x');
+    await load();
+    const stop = await start({ depth: 0 });
+    const replace = async (): Promise<void> => {
+      await write('other.tmp', '333');
+      await rename(join(root, 'other.tmp'), join(root, 'note.md'));
+    };
+    for (const change of [() => write('note.md', '1'), () => write('note.md', '22'), replace, () => rm(join(root, 'note.md'))]) {
+      hints.length = 0;
+      await write('other.md', 'y');
+      await change();
+      await hinted('note.md');
+    }
+    expect(new Set(hints)).to.deep.equal(new Set(['note.md']));
+    await stop();
+    hints.length = 0;
+    const heardByAnother: string[] = [];
+    await start({ depth: 0, onHint: (path) => heardByAnother.push(path) });
+    await write('note.md', 'after the end');
+    await until('a hint to another listener', () => heardByAnother.includes('note.md'));
+    expect(hints).to.deep.equal([]);
+  });
+
+  it('hints at single files through a link to another one', async () => {
+    await write('one.txt', '1');
+    await write('two.txt', '2');
+    await symlink(join(root, 'one.txt'), join(root, 'note.md'));
+    await load();
+    await start({ depth: 0 });
+    await symlink(join(root, 'two.txt'), join(root, 'next'));
+    await rename(join(root, 'next'), join(root, 'note.md'));
+    await hinted('note.md');
+  });
+
   it('hints at a file that appears, changes and goes, well under 100 ms later', async () => {
     await write('a/other.md', 'x');
     await load();
