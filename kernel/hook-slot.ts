@@ -124,9 +124,12 @@ export class HookSlot {
 
   /** In a tapable bail hook `null` would be an answer; here it is none. */
   #checked(answer: unknown): unknown {
-    const { kind } = this.#spec;
-    if (kind === 'collect' && answer !== undefined && answer !== null && !Array.isArray(answer))
-      throw new TypeError('a collector must return rows');
+    const spec = this.#spec;
+    const { kind } = spec;
+    const isNothing = answer === undefined || answer === null;
+    if (spec.kind === 'decide' && !isNothing && spec.isAnswer?.(Object(answer) as object) === false)
+      throw new TypeError('a decision must be what the hook asks for, or nothing');
+    if (kind === 'collect' && !isNothing && !Array.isArray(answer)) throw new TypeError('a collector must return rows');
     return kind === 'observe' ? undefined : (answer ?? undefined);
   }
 

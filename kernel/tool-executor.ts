@@ -53,18 +53,21 @@ export class ToolExecutor {
   run(turn: Turn, name: string, request: ToolCallRequest, around: Surroundings, given?: ToolResult): Promise<ToolResult> {
     const { steps, emit, resultOf } = around;
     const tool = this.#tools.get(request.name);
-    const record: ToolCallRecord = {
+    // Frozen, as all that hooks are shown: they may refuse a call and record it, not change it.
+    const record: ToolCallRecord = Object.freeze({
       id: request.id,
       toolName: request.name,
       argumentsJson: request.argumentsJson,
       turn,
       ...(tool && { tool }),
-    };
+    });
     const idempotent = tool === undefined || tool.readOnly === true || tool.idempotent === true;
     return steps.step<ToolResult>(name, { idempotent, lost: () => this.#lost(record) }, async (key, begin) => {
       emit({ type: 'tool_start', name: request.name });
       const since = this.#host.clock.monotonic();
-      const result = given ?? (await this.#pinned(record, { key, resultOf, begin: idempotent ? () => Promise.resolve() : begin }));
+      const result = Object.freeze(
+        given ?? (await this.#pinned(record, { key, resultOf, begin: idempotent ? () => Promise.resolve() : begin })),
+      );
       emit({ type: 'tool_end', name: request.name, success: result.success });
       const rows = await this.#host.hooks.afterToolCall([], record, result, this.#host.clock.monotonic() - since);
       return { value: result, rows };
@@ -86,7 +89,7 @@ export class ToolExecutor {
     if ('result' in decision) return decision.result;
     const { call } = decision;
     for (const claim of this.#claimsOf(call)) {
-      const refusal = await this.#host.hooks.onClaim(claim, call);
+      const refusal = await this.#host.hooks.onClaim(Object.freeze(claim), call);
       if (refusal) return refused(refusal);
     }
     await step.begin();
@@ -98,7 +101,7 @@ export class ToolExecutor {
     if (!isDeclared(turn.agent, tool)) return { result: refused(undeclared(turn, tool)) };
     const parsed = parseArguments(tool, argumentsJson);
     if (!parsed.ok) return { result: fail(`Bad arguments for ${tool.name}: ${parsed.message}`) };
-    const call: ToolCall = { id, tool, input: parsed.value, turn, argumentsJson };
+    const call: ToolCall = Object.freeze({ id, tool, input: parsed.value, turn, argumentsJson });
     const refusal = (await this.#host.hooks.beforeToolCall(call)) ?? (await this.#withdrawn(call));
     return refusal ? { result: refused(refusal) } : { call };
   }
@@ -126,10 +129,10 @@ export class ToolExecutor {
     const deadline = callDeadline(this.#host.clock, turn.signal, tool.timeoutMs ?? TOOL_TIMEOUT_MS, tool.name);
     let refusal: Refusal | undefined;
     const claim = async (late: Claim): Promise<void> => {
-      refusal = await this.#host.hooks.onClaim(late, call);
+      refusal = await this.#host.hooks.onClaim(Object.freeze(late), call);
       if (refusal) throw new OryxError('ORYX_REFUSED', refusal.message);
     };
-    const permits = async (late: Claim): Promise<boolean> => (await this.#host.hooks.onClaim(late, call)) === undefined;
+    const permits = async (late: Claim): Promise<boolean> => (await this.#host.hooks.onClaim(Object.freeze(late), call)) === undefined;
     const run: ToolRun = { signal: deadline.signal, turn, call, key, claim, permits, resultOf };
     const running = (async () => checked(tool, await tool.execute(input, run)))().catch((error: unknown) =>
       refusal ? refused(refusal) : this.#thrown(tool, error),

@@ -170,11 +170,7 @@ export interface Steps {
    *
    * @param fn  gets the step's idempotency key, stable over restarts, and `begin`
    */
-  step<T>(
-    name: string,
-    options: StepOptions<T>,
-    fn: (key: string, begin: () => Promise<void>) => Promise<StepResult<T>>,
-  ): Promise<T>;
+  step<T>(name: string, options: StepOptions<T>, fn: (key: string, begin: () => Promise<void>) => Promise<StepResult<T>>): Promise<T>;
 }
 
 /** The ReAct loop as a function. Provided by the kernel, called by the engine only. */

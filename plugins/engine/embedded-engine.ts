@@ -168,10 +168,8 @@ export class EmbeddedEngine implements Engine {
   }
 
   async #drive(live: LiveTurn, place: Promise<() => void>, from: Start): Promise<void> {
-    const cancelled = new Promise<undefined>((resolve) =>
-      live.abort.signal.addEventListener('abort', () => resolve(undefined), { once: true }),
-    );
-    const release = await Promise.race([place, cancelled]);
+    // A run that has begun has its place already.
+    const release = from.begun ? await place : await Promise.race([place, cancellation(live)]);
     if (!release) void place.then((late) => late());
     try {
       await this.#end(live, await this.#run(live, from).catch((error: unknown) => this.#brokenOff(live, error)));
@@ -265,6 +263,10 @@ function failed(live: LiveTurn, error: OryxError): TurnOutcome {
 
 function stopping(): OryxError {
   return new OryxError('ORYX_STOPPING', 'the server is stopping; accepted runs go on at its next start');
+}
+
+function cancellation({ abort }: LiveTurn): Promise<undefined> {
+  return new Promise((resolve) => abort.signal.addEventListener('abort', () => resolve(undefined), { once: true }));
 }
 
 function overdue({ settings }: Profile): OryxError {

@@ -8,6 +8,7 @@ import { createRunner } from './case-runner.ts';
 import type { AttackCase, RunCase } from './corpus.ts';
 import { CannotRun, Unsupported, corpusDirectory, listOf, loadCorpus } from './corpus.ts';
 import { fileWords } from './file-runner.ts';
+import { ownCases } from './own-cases.ts';
 
 /** Who plays the cases of an area: a runner, or a test file of its own. Other areas are played in the common words. */
 const AREAS: Readonly<Record<string, RunCase | string>> = {
@@ -25,6 +26,8 @@ const inCommonWords = createRunner();
 const SLOW = new Set(['race', 'kill_loop', 'fill_disk_then', 'slowloris']);
 const isSlow = ({ input }: AttackCase): boolean => listOf(input).some(({ kind }) => SLOW.has(kind));
 
+const [TIMEOUT_MS, SLOW_TIMEOUT_MS] = [60_000, 60 * 60_000];
+
 /** What cases wait for, by their id. */
 const waiting = JSON.parse(readFileSync(join(packageRoot, 'test/attacks/waiting.json'), 'utf8')) as Readonly<Record<string, string>>;
 
@@ -37,19 +40,21 @@ export function describeAttacks(slow: boolean): void {
     it(`is not run: there is no corpus in ${corpusDirectory}`);
     return;
   }
-  const counts = new Map<string, Map<Fate, number>>();
-  const count = ({ area }: AttackCase, fate: Fate): void => {
-    const fates = counts.get(area) ?? new Map<Fate, number>();
-    counts.set(area, fates.set(fate, (fates.get(fate) ?? 0) + 1));
+  const counts = new Map<string, Map<string, number>>();
+  const count = ({ area, level }: AttackCase, fate: Fate): void => {
+    const fates = counts.get(area) ?? new Map<string, number>();
+    const what = `${level} ${fate}`;
+    counts.set(area, fates.set(what, (fates.get(what) ?? 0) + 1));
   };
-  for (const testCase of corpus.filter((each) => isSlow(each) === slow)) {
-    const runner = AREAS[testCase.area] ?? inCommonWords;
+  const own = ownCases(slow);
+  for (const testCase of corpus.filter((each) => own[each.id] !== undefined || isSlow(each) === slow)) {
+    const runner = own[testCase.id] ?? AREAS[testCase.area] ?? inCommonWords;
     if (typeof runner === 'string') {
       count(testCase, 'elsewhere');
       continue;
     }
     it(`${testCase.area} ${testCase.id}: ${testCase.title} (${testCase.level})`, async function () {
-      this.timeout(60_000);
+      this.timeout(slow ? SLOW_TIMEOUT_MS : TIMEOUT_MS);
       const fate = await fateOf(testCase, runner);
       count(testCase, fate.kind);
       if (fate.kind === 'held') return;

@@ -11,7 +11,7 @@ import { until } from '../harness/until.ts';
 import type { RunCase } from './corpus.ts';
 import { Unsupported } from './corpus.ts';
 import { holds } from './holds.ts';
-import { type Home, makeHome, startProgram } from './program.ts';
+import { type Home, makeHome, type Program, startProgram } from './program.ts';
 
 const MESSAGES = '/api/v1/agents/a1/session/messages';
 const READY_MS = 10_000;
@@ -153,70 +153,76 @@ const orphans = holds(async () => {
   throw new Unsupported('MCP servers; that shell leaves no child has been asserted');
 });
 
-const sigterm = holds(async () => {
-  await using model = await startModelServer();
-  await using home = await makeHome(model.baseUrl, ['shell']);
-  const seconds = String(100_000 + process.pid);
-  model.fallback = decides(() => ({ name: 'shell', arguments: { executable: 'sleep', arguments: [seconds] } }));
-  const running = (): boolean => isRunning(`sleep ${seconds}`);
-  await using first = await startProgram(home);
-  const cut = request(first.url, 'POST', MESSAGES, { content: 'go' }).catch(() => undefined);
-  await until('the child to run', running, 15_000);
-  const since = performance.now();
-  const ending = first.stop('SIGTERM');
-  const invoke = async () => request(first.url, 'POST', '/api/v1/agents/default/invoke', { content: 'late' }).catch(() => ({ status: 503 }));
-  await until('nothing to be accepted', async () => (await invoke()).status === 503);
-  expect(await ending).to.equal(0);
-  const took = performance.now() - since;
-  expect(took).to.be.within(8_000, 15_000);
-  await cut;
-  expect(running(), 'the child is dead').to.equal(false);
-  await using second = await restartedWithoutWaiting(home);
-  const messages = await until('the run to go on', async () => {
-    const found = await historyOf(second.url);
-    return found.some(({ role }) => role === 'tool') ? found : undefined;
-  }, 15_000);
-  await idle(second.url);
-  expectWholeHistory(messages);
-  // Another long run, to be ended by two signals.
-  const again = request(second.url, 'POST', MESSAGES, { content: 'again' }).catch(() => undefined);
-  await until('the second child to run', running, 15_000);
-  second.child.kill('SIGTERM');
-  await new Promise((resolve) => setTimeout(resolve, 700));
-  const forced = performance.now();
-  expect(await second.stop('SIGTERM')).to.equal(1);
-  expect(performance.now() - forced, 'a second signal ends at once').to.be.below(3_000);
-  await again;
-  await using third = await restarted(home);
-  expectWholeHistory(await historyOf(third.url));
-  await until('no child to be left', () => !running());
-});
+/** A polite end in the middle of a program that a run has started, and, `full`, one that takes the whole time which is given to runs. */
+const sigterm = (full: boolean): RunCase =>
+  holds(async () => {
+    await using model = await startModelServer();
+    await using home = await makeHome(model.baseUrl, ['shell']);
+    const seconds = String(100_000 + process.pid);
+    model.fallback = decides(() => ({ name: 'shell', arguments: { executable: 'sleep', arguments: [seconds] } }));
+    const running = (): boolean => isRunning(`sleep ${seconds}`);
+    if (full) await drained(home, running);
+    await forced(home, running);
+    await using last = await restarted(home);
+    expectWholeHistory(await historyOf(last.url));
+    await until('no child to be left', () => !running());
+  });
 
-async function restartedWithoutWaiting(home: Home) {
-  const program = await startProgram(home);
-  expectSound(home);
-  return program;
+/** Asks for a run that takes long, and then for the end. */
+async function endedInRun(program: Program, running: () => boolean): Promise<void> {
+  void request(program.url, 'POST', MESSAGES, { content: 'go' }).catch(() => undefined);
+  await until('the child to run', running, 15_000);
+  program.child.kill('SIGTERM');
+  const invoke = async () =>
+    request(program.url, 'POST', '/api/v1/agents/default/invoke', { content: 'late' }).catch(() => ({ status: 503 }));
+  await until('nothing to be accepted', async () => (await invoke()).status === 503);
+}
+
+async function drained(home: Home, running: () => boolean): Promise<void> {
+  await using program = await startProgram(home);
+  const since = performance.now();
+  await endedInRun(program, running);
+  expect(await program.gone).to.equal(0);
+  expect(performance.now() - since).to.be.within(8_000, 15_000);
+  expect(running(), 'the child is dead').to.equal(false);
+  await using next = await restarted(home);
+  expectWholeHistory(await historyOf(next.url));
+}
+
+async function forced(home: Home, running: () => boolean): Promise<void> {
+  await using program = await startProgram(home);
+  await endedInRun(program, running);
+  // Closer together they count as one.
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  const since = performance.now();
+  expect(await program.stop('SIGTERM')).to.equal(1);
+  expect(performance.now() - since, 'a second signal ends at once').to.be.below(3_000);
 }
 
 /** Nothing in the core throws in a timer, so the fault is put into the process from outside. */
-const uncaught = holds(async () => {
-  for (const fault of ['throw error', 'Promise.reject(error)']) {
-    await using model = await startModelServer();
-    await using home = await makeHome(model.baseUrl, []);
-    const code = `process.on('SIGUSR2', () => setTimeout(() => { const error = new Error('core fault sk-abcdefghijklmnop1234'); ${fault}; }, 1))`;
-    await using program = await startProgram(home, { env: { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(code)}"` } });
-    const talked = await request(program.url, 'POST', MESSAGES, { content: 'before' });
-    expect(talked.status).to.equal(200);
-    program.child.kill('SIGUSR2');
-    expect(await program.gone).to.be.greaterThan(0);
-    expect(program.output()).to.include('core fault');
-    expect(program.output()).to.include('data:text/javascript').and.not.include('sk-abcdefghijklmnop1234');
-    expect(readFileSync(join(home.root, 'logs/oryxos.log'), 'utf8')).to.include('core fault').and.not.include('sk-abcdefghijklmnop1234');
-    await using second = await restarted(home);
-    const messages = await historyOf(second.url);
-    expect(messages.map(({ content }) => content)).to.deep.equal(['before', 'ok']);
-  }
-});
+const uncaught = (faults: readonly string[]): RunCase =>
+  holds(async () => {
+    for (const fault of faults) {
+      await using model = await startModelServer();
+      await using home = await makeHome(model.baseUrl, []);
+      const code = `process.on('SIGUSR2', () => setTimeout(() => { const error = new Error('core fault sk-abcdefghijklmnop1234'); ${fault}; }, 1))`;
+      await using program = await startProgram(home, {
+        env: { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(code)}"` },
+      });
+      const talked = await request(program.url, 'POST', MESSAGES, { content: 'before' });
+      expect(talked.status).to.equal(200);
+      program.child.kill('SIGUSR2');
+      expect(await program.gone).to.be.greaterThan(0);
+      expect(program.output()).to.include('core fault');
+      expect(program.output()).to.include('data:text/javascript').and.not.include('sk-abcdefghijklmnop1234');
+      expect(readFileSync(join(home.root, 'logs/oryxos.log'), 'utf8'))
+        .to.include('core fault')
+        .and.not.include('sk-abcdefghijklmnop1234');
+      await using second = await restarted(home);
+      const messages = await historyOf(second.url);
+      expect(messages.map(({ content }) => content)).to.deep.equal(['before', 'ok']);
+    }
+  });
 
 /** The file is whole after every kill; what was begun is cleared away by the next start. */
 const agentFileKilled = (rounds: number): RunCase =>
@@ -250,7 +256,7 @@ async function save(url: string, texts: readonly string[]): Promise<void> {
 export const crashCases = (full: boolean): Readonly<Record<string, RunCase>> => ({
   ...Object.fromEntries(Object.keys(MOMENTS).map((moment) => [`durable-kill-${moment.replaceAll('_', '-')}`, killedAt(moment)])),
   'durable-orphan-children': orphans,
-  'durable-sigterm': sigterm,
-  'durable-uncaught': uncaught,
-  'durable-agent-md-crash-write': agentFileKilled(full ? 50 : 4),
+  'durable-sigterm': sigterm(full),
+  'durable-uncaught': uncaught(full ? ['throw error', 'Promise.reject(error)'] : ['throw error']),
+  'durable-agent-md-crash-write': agentFileKilled(full ? 50 : 2),
 });

@@ -21,7 +21,10 @@ const writer = agentFile('a1', 'tools: [append_file]\nsettings: {on_fatal_tool_e
 async function leftBehind(sessions: number, crashed: boolean): Promise<{ readonly home: string } & AsyncDisposable> {
   const home = await mkdtemp(join(tmpdir(), 'oryxos-attack-'));
   const root = join(home, 'workspace');
-  for (const [name, text] of [['default', agentFile('default')], ['a1', writer]] as const) {
+  for (const [name, text] of [
+    ['default', agentFile('default')],
+    ['a1', writer],
+  ] as const) {
     mkdirSync(join(root, 'agents', name), { recursive: true });
     writeFileSync(join(root, 'agents', name, 'AGENT.md'), text);
   }
@@ -58,7 +61,9 @@ async function soundOrRefused(home: string): Promise<'sound' | 'refused'> {
   const started = await tryStart(home);
   if (started instanceof Error) {
     expect(started).to.have.property('code', 'ORYX_STORE_UNAVAILABLE');
-    expect(started.message).to.match(/oryxos\.db/).and.match(/backup/);
+    expect(started.message)
+      .to.match(/oryxos\.db/)
+      .and.match(/backup/);
     expect(readFileSync(file).equals(before), 'the damaged file is left as it was').to.equal(true);
     return 'refused';
   }
@@ -104,7 +109,9 @@ const truncated = holds(async () => {
     const before = readFileSync(file);
     const { code, output } = await refusedProgram(home);
     expect(code).to.equal(1);
-    expect(output).to.match(/oryxos\.db is (damaged|empty)/).and.match(/backup/);
+    expect(output)
+      .to.match(/oryxos\.db is (damaged|empty)/)
+      .and.match(/backup/);
     expect(output, 'no stack').to.not.match(/^\s+at /m);
     expect(readFileSync(file).equals(before)).to.equal(true);
   }
@@ -151,10 +158,14 @@ async function refusesAndRecovers(host: TestHost, allowed: string, recover: () =
   expect((await host.request('GET', '/api/v1/sessions')).status, 'reads go on').to.equal(200);
   expect(texts(), 'definitions are whole').to.deep.equal(before);
   await recover();
-  await until('turns to work again', async () => {
-    const { status } = await host.request('POST', MESSAGES, { content: 'after' });
-    return status === 200;
-  }, 10_000);
+  await until(
+    'turns to work again',
+    async () => {
+      const { status } = await host.request('POST', MESSAGES, { content: 'after' });
+      return status === 200;
+    },
+    10_000,
+  );
   expect((await host.request('GET', '/api/v1/health')).data).to.deep.equal({ status: 'ok' });
   expect(await soundness(host)).to.equal('ok');
 }
@@ -190,7 +201,9 @@ const smallDisk = holds(async () => {
   expect(saved.status).to.be.oneOf([500, 503, 507]);
   expect(readFileSync(join(host.root, 'agents/a1/AGENT.md'), 'utf8')).to.equal(writer);
   await refusesAndRecovers(host, disk.home, async () => rmSync(filler));
-  expect(readdirSync(host.root, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('AGENT.md') && name.includes('tmp'))).to.deep.equal([]);
+  expect(
+    readdirSync(host.root, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('AGENT.md') && name.includes('tmp')),
+  ).to.deep.equal([]);
 });
 
 /** Files that nobody may write, not even who has them open: what a file system does that the system has made read-only. */
@@ -223,7 +236,10 @@ async function mounted(options: string) {
     await rm(home, { recursive: true, force: true });
     throw new CannotRun('a small disk cannot be mounted without the right to mount');
   }
-  for (const [name, text] of [['default', agentFile('default')], ['a1', writer]] as const) {
+  for (const [name, text] of [
+    ['default', agentFile('default')],
+    ['a1', writer],
+  ] as const) {
     mkdirSync(join(workspace, 'agents', name), { recursive: true });
     writeFileSync(join(workspace, 'agents', name, 'AGENT.md'), text);
   }
@@ -237,11 +253,13 @@ async function mounted(options: string) {
   };
 }
 
-const both = (...plays: readonly RunCase[]): RunCase => async (testCase) => {
-  const wrong: string[] = [];
-  for (const play of plays) wrong.push(...(await play(testCase)));
-  return wrong;
-};
+const both =
+  (...plays: readonly RunCase[]): RunCase =>
+  async (testCase) => {
+    const wrong: string[] = [];
+    for (const play of plays) wrong.push(...(await play(testCase)));
+    return wrong;
+  };
 
 /** A log of a kill is left by every crash test. */
 export const databaseCases = (full: boolean): Readonly<Record<string, RunCase>> => ({

@@ -16,7 +16,9 @@ import { killedProgram, makeHome, refusedProgram, startProgram } from './program
 async function makeOld(root: string): Promise<void> {
   const { store, close } = await openStore(root);
   await store.migrate('ancient', [{ name: '001_create', up: ['CREATE TABLE ancient_notes (id INTEGER PRIMARY KEY, text TEXT)'] }]);
-  await store.write(...Array.from({ length: 2_000 }, (_, id) => ({ sql: 'INSERT INTO ancient_notes VALUES (?, ?)', params: [id, 'x'.repeat(500)] })));
+  await store.write(
+    ...Array.from({ length: 2_000 }, (_, id) => ({ sql: 'INSERT INTO ancient_notes VALUES (?, ?)', params: [id, 'x'.repeat(500)] })),
+  );
   await close();
 }
 
@@ -40,10 +42,12 @@ const killed = (rounds: number): RunCase =>
     await using home = await makeHome('http://127.0.0.1:9/v1', []);
     await makeOld(home.root);
     const old = join(home.home, 'old');
-    for (const name of readdirSync(home.root).filter((each) => each.startsWith('oryxos.db'))) cpSync(join(home.root, name), join(old, name));
+    for (const name of readdirSync(home.root).filter((each) => each.startsWith('oryxos.db')))
+      cpSync(join(home.root, name), join(old, name));
     const seen = new Set<number>();
     for (let round = 0; round < rounds; round += 1) {
-      for (const name of readdirSync(home.root).filter((each) => each.startsWith('oryxos.db') || each === 'backups')) rmSync(join(home.root, name), { recursive: true });
+      for (const name of readdirSync(home.root).filter((each) => each.startsWith('oryxos.db') || each === 'backups'))
+        rmSync(join(home.root, name), { recursive: true });
       cpSync(old, home.root, { recursive: true });
       const wanted = 1 + Math.ceil((round / rounds) * 20);
       await killedProgram(home, async () => {
@@ -76,4 +80,4 @@ const killed = (rounds: number): RunCase =>
   });
 
 /** Migrations that are cut off, and databases of a newer build. */
-export const migrationCases = (full: boolean): Readonly<Record<string, RunCase>> => ({ 'durable-migration-kill': killed(full ? 30 : 3) });
+export const migrationCases = (full: boolean): Readonly<Record<string, RunCase>> => ({ 'durable-migration-kill': killed(full ? 30 : 1) });

@@ -122,6 +122,7 @@ function urlOf({ root }: Home, { pid }: ChildProcess): string | undefined {
   const file = join(root, 'server.json');
   if (!existsSync(file)) return undefined;
   const text = readFileSync(file, 'utf8');
-  const owner = text.endsWith('}') || text.endsWith('}\n') ? (JSON.parse(text) as { readonly pid: number; readonly url: string }) : undefined;
+  const owner =
+    text.endsWith('}') || text.endsWith('}\n') ? (JSON.parse(text) as { readonly pid: number; readonly url: string }) : undefined;
   return owner?.pid === pid ? owner?.url : undefined;
 }

@@ -1,5 +1,6 @@
 /** Model providers that fail, lie, stall or never stop; with a second provider behind the first. */
 import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Chain, chained, startChain } from '../plugins/fallback/chain.ts';
 import { callsTools, chunk, cutsAfter, event, type ModelReply, raw, says, stalls, status } from '../harness/model-server.ts';
@@ -17,6 +18,12 @@ interface Message {
   readonly toolCalls: readonly { readonly id: string }[];
 }
 
+interface ModelMessage {
+  readonly role: string;
+  readonly content: string;
+  readonly tool_call_id?: string;
+}
+
 /** Agent `a1` on provider p1 with p2 behind it, agent `only` on p1 alone. */
 async function startProviders(config: Readonly<Record<string, unknown>> = {}): Promise<Chain> {
   const extra = 'tools: [current_time, append_file]\nsettings: {on_fatal_tool_error: feedback, max_iterations: 5}';
@@ -28,9 +35,15 @@ const historyOf = async ({ host }: Chain): Promise<readonly Message[]> =>
 
 /** What a provider was asked, without what differs between two providers by right. */
 const askedOf = (chain: Chain, index: number): unknown => {
-  const { model: _model, ...rest } = chain.servers[index]?.requests.at(-1)?.body as Readonly<Record<string, unknown>>;
+  const { model: _model, ...rest } = lastBody(chain, index);
   return rest;
 };
+
+function lastBody(chain: Chain, index: number): Readonly<Record<string, unknown>> & { readonly messages: readonly ModelMessage[] } {
+  const asked = chain.servers[index]?.requests.at(-1);
+  if (asked === undefined) throw new Error(`p${index + 1} was not asked`);
+  return asked.body;
+}
 
 /** Answers without end until the client has had enough. */
 const endless: ModelReply = async (_request, response) => {
@@ -80,7 +93,9 @@ const oddAnswers = holds(async () => {
   const wholeOrStream = (body: object): ModelReply => raw([event(JSON.stringify(body)), event('[DONE]')]);
   const odd: Readonly<Record<string, ModelReply>> = {
     'no choices': wholeOrStream({ choices: [] }),
-    'null content without an end': wholeOrStream({ choices: [{ message: { role: 'assistant', content: null }, delta: { content: null } }] }),
+    'null content without an end': wholeOrStream({
+      choices: [{ message: { role: 'assistant', content: null }, delta: { content: null } }],
+    }),
     'a page': raw(['<html>502</html>'], 'text/html'),
     'JSON that is none': raw(['{"choices":'], 'application/json'),
     '100 MB': endless,
@@ -96,7 +111,9 @@ const oddAnswers = holds(async () => {
       const alone = await chain.during(chain.host.request('POST', '/api/v1/agents/only/invoke', { content: 'x' }), 1_000);
       expect([alone.status, alone.code, alone.data], what).to.deep.equal([503, 503, null]);
       const streamed = await chain.during(chain.host.stream('/api/v1/agents/only/invoke', { content: 'x' }), 1_000);
-      expect(streamed.events.filter(({ event: name }) => name === 'done' || name === 'error').map(({ event: name }) => name)).to.deep.equal(['error']);
+      expect(streamed.events.filter(({ event: name }) => name === 'done' || name === 'error').map(({ event: name }) => name)).to.deep.equal(
+        ['error'],
+      );
       expect(streamed.events.at(-1)?.data, what).to.include({ code: 503 });
     }
   } finally {
@@ -113,7 +130,10 @@ const cutStream = holds(async () => {
   expect(names.filter((name) => name === 'done' || name === 'error')).to.deep.equal(['error']);
   expect(names.at(-1)).to.equal('error');
   expect(chain.asked(), 'nobody else is asked once a word was sent').to.deep.equal([1, 0, 0]);
-  expect((await historyOf(chain)).filter(({ role }) => role === 'assistant'), 'no part stands as a reply').to.deep.equal([]);
+  expect(
+    (await historyOf(chain)).filter(({ role }) => role === 'assistant'),
+    'no part stands as a reply',
+  ).to.deep.equal([]);
   chain.answering();
   expect((await chain.host.request('POST', MESSAGES, { content: 'y' })).data).to.include({ reply: 'answer of p1' });
 });
@@ -127,7 +147,7 @@ const historyPoison = holds(async () => {
   chain.answering();
   const second = await chain.host.request('POST', MESSAGES, { content: 'second' });
   expect(second.data).to.include({ reply: 'answer of p1' });
-  const { messages } = chain.servers[0]?.requests.at(-1)?.body as { readonly messages: readonly { readonly role: string; readonly content: string }[] };
+  const { messages } = lastBody(chain, 0);
   expect(JSON.stringify(messages)).to.include('first').and.include('second');
   expect(messages.filter(({ role }) => role === 'tool')).to.deep.equal([]);
 });
@@ -140,7 +160,9 @@ const endlessLoop = holds(async () => {
   expect((answer.data as { readonly stopReason: string }).stopReason).to.be.oneOf(['loop', 'max_iterations']);
   // Never the same call twice, so that only the limit can end it.
   let number = 0;
-  chain.answering((request, response) => callsTools([{ name: 'current_time', arguments: { timezone: `Etc/GMT+${(number += 1)}` } }])(request, response));
+  chain.answering((request, response) =>
+    callsTools([{ name: 'current_time', arguments: { timezone: `Etc/GMT+${(number += 1)}` } }])(request, response),
+  );
   const other = await chain.host.request('POST', MESSAGES, { content: 'y' });
   expect([other.status, (other.data as { readonly stopReason: string }).stopReason]).to.deep.equal([200, 'max_iterations']);
   const messages = await historyOf(chain);
@@ -151,19 +173,20 @@ const endlessLoop = holds(async () => {
 const manyCalls = holds(async () => {
   await using chain = await startProviders({ 'file.allowed_paths': ['.oryxos'] });
   const file = join(chain.host.root, 'agents/a1/e.log');
-  const calls = Array.from({ length: 500 }, (_, index) => ({ id: `c${index}`, name: 'append_file', arguments: { path: file, content: 'x\n' } }));
+  const calls = Array.from({ length: 500 }, (_, index) => ({
+    id: `c${index}`,
+    name: 'append_file',
+    arguments: { path: file, content: 'x\n' },
+  }));
   let asked = 0;
   chain.answering((request, response) => ((asked += 1) === 1 ? callsTools(calls) : says('fine'))(request, response));
   const answer = await chain.host.request('POST', MESSAGES, { content: 'x' });
   expect([answer.status, (answer.data as { readonly stopReason: string }).stopReason]).to.deep.equal([200, 'completed']);
-  const { messages } = chain.servers[0]?.requests.at(-1)?.body as {
-    readonly messages: readonly { readonly role: string; readonly content: string; readonly tool_call_id?: string }[];
-  };
+  const { messages } = lastBody(chain, 0);
   const results = messages.filter(({ role }) => role === 'tool');
   expect(results.map(({ tool_call_id: id }) => id)).to.deep.equal(calls.map(({ id }) => id));
   const failed = results.map(({ content }) => content.startsWith('Tool failed:'));
   expect(failed).to.deep.equal(calls.map((_, index) => index >= 32));
-  const { readFile } = await import('node:fs/promises');
   expect(await readFile(file, 'utf8')).to.equal('x\n'.repeat(32));
 });
 

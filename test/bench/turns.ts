@@ -35,7 +35,8 @@ export const QUICK: Effort = {
   totalTurns: 100,
 };
 const AGENTS = 10;
-const WARM_UP_TURNS = 400;
+/** Until compilers have done their work; a server runs for days. */
+const WARM_UP_TURNS = 2_000;
 
 /** The outcome of a run. */
 export interface BenchReport {

@@ -13,8 +13,8 @@ describe('the UTF-8 decoder', () => {
   it('gives the same text wherever the bytes were cut', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.array(fc.nat(200)), (text, cuts) => {
-        const whole = text.toWellFormed().replace(/^\ufeff/, '');
-        expect(decoded(Buffer.from(text.toWellFormed()), cuts)).to.equal(whole);
+        const whole = text.replace(/^\ufeff/, '');
+        expect(decoded(Buffer.from(text), cuts)).to.equal(whole);
       }),
     );
   });
