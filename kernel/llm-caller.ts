@@ -13,6 +13,7 @@ import type {
 } from './contract/index.ts';
 import type { LoopHost } from './loop-host.ts';
 import type { ReplyText } from './reply-text.ts';
+import { GrowingText } from './growing-text.ts';
 import { OryxError } from './errors.ts';
 import { SystemPrompt } from './prompt.ts';
 import { declaredTools, ToolOffers } from './tool-set.ts';
@@ -21,9 +22,9 @@ import { repaired } from './transcript.ts';
 /** More attempts than any chain of candidates needs; a hook that never gives up ends here. */
 const MAX_ATTEMPTS = 16;
 
-/** What the journal keeps of an attempt. `text` is what listeners were sent. */
+/** What the journal keeps of an attempt. `text` is what listeners were sent; after an answer only where it differs from what the answer says. */
 type AttemptRecord =
-  | { readonly ok: true; readonly text: string; readonly reply: LlmReply }
+  | { readonly ok: true; readonly text?: string; readonly reply: LlmReply }
   | { readonly ok: false; readonly text: string; readonly message: string; readonly next: NextAttempt | null };
 
 /** An answer and who gave it. */
@@ -73,7 +74,7 @@ export class LlmCaller {
         return this.#askOnce(ask, begin);
       },
     );
-    if (!live) text.add(record.text);
+    if (!live) text.add(record.text ?? (record.ok ? record.reply.content : ''));
     return record;
   }
 
@@ -84,9 +85,9 @@ export class LlmCaller {
     if (!refused) await begin();
     const startedAt = clock.now();
     const since = clock.monotonic();
-    let sent = '';
+    const said = new GrowingText();
     const say = (delta: string): void => {
-      sent += delta;
+      said.add(delta);
       text.add(delta);
     };
     const result: LlmResult = refused ? { ok: false, failure: refused } : await this.#chat(target, request, turn.signal, say);
@@ -95,13 +96,14 @@ export class LlmCaller {
       attempt,
       provider: target.provider,
       model: target.model,
-      contentSent: sent !== '',
+      contentSent: !said.isEmpty,
       startedAt,
       durationMs: clock.monotonic() - since,
     };
     if (result.ok) {
       const rows = await hooks.afterLlmCall([], { ...ended, outcome: 'success', reply: result.reply }, turn);
-      return { value: { ok: true, text: sent, reply: result.reply }, rows };
+      const { reply } = result;
+      return { value: { ok: true, reply, ...(said.text !== reply.content && { text: said.text }) }, rows };
     }
     const failed: LlmAttempt = { ...ended, outcome: 'failed', failure: result.failure };
     const rows = await hooks.afterLlmCall([], failed, turn);
@@ -113,7 +115,7 @@ export class LlmCaller {
       reason: result.failure.message,
       ...(next && { next: `${next.provider}/${next.model}`, delayMs: next.delayMs ?? 0 }),
     });
-    return { value: { ok: false, text: sent, message: result.failure.message, next: next ?? null }, rows };
+    return { value: { ok: false, text: said.text, message: result.failure.message, next: next ?? null }, rows };
   }
 
   async #request(turn: Turn, target: ProviderRef, messages: readonly Message[]): Promise<LlmRequest> {
