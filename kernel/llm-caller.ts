@@ -13,7 +13,6 @@ import type {
 } from './contract/index.ts';
 import type { LoopHost } from './loop-host.ts';
 import type { ReplyText } from './reply-text.ts';
-import { GrowingText } from './growing-text.ts';
 import { OryxError } from './errors.ts';
 import { SystemPrompt } from './prompt.ts';
 import { declaredTools, ToolOffers } from './tool-set.ts';
@@ -22,9 +21,9 @@ import { repaired } from './transcript.ts';
 /** More attempts than any chain of candidates needs; a hook that never gives up ends here. */
 const MAX_ATTEMPTS = 16;
 
-/** What the journal keeps of an attempt. `text` is what listeners were sent; after an answer only where it differs from what the answer says. */
+/** What the journal keeps of an attempt. `text` is what listeners were sent. */
 type AttemptRecord =
-  | { readonly ok: true; readonly text?: string; readonly reply: LlmReply }
+  | { readonly ok: true; readonly text: string; readonly reply: LlmReply }
   | { readonly ok: false; readonly text: string; readonly message: string; readonly next: NextAttempt | null };
 
 /** An answer and who gave it. */
@@ -74,7 +73,7 @@ export class LlmCaller {
         return this.#askOnce(ask, begin);
       },
     );
-    if (!live) text.add(record.text ?? (record.ok ? record.reply.content : ''));
+    if (!live) text.add(record.text);
     return record;
   }
 
@@ -85,9 +84,9 @@ export class LlmCaller {
     if (!refused) await begin();
     const startedAt = clock.now();
     const since = clock.monotonic();
-    const said = new GrowingText();
+    let sent = '';
     const say = (delta: string): void => {
-      said.add(delta);
+      sent += delta;
       text.add(delta);
     };
     const result: LlmResult = refused ? { ok: false, failure: refused } : await this.#chat(target, request, turn.signal, say);
@@ -96,14 +95,13 @@ export class LlmCaller {
       attempt,
       provider: target.provider,
       model: target.model,
-      contentSent: !said.isEmpty,
+      contentSent: sent !== '',
       startedAt,
       durationMs: clock.monotonic() - since,
     };
     if (result.ok) {
       const rows = await hooks.afterLlmCall([], { ...ended, outcome: 'success', reply: result.reply }, turn);
-      const { reply } = result;
-      return { value: { ok: true, reply, ...(said.text !== reply.content && { text: said.text }) }, rows };
+      return { value: { ok: true, text: sent, reply: result.reply }, rows };
     }
     const failed: LlmAttempt = { ...ended, outcome: 'failed', failure: result.failure };
     const rows = await hooks.afterLlmCall([], failed, turn);
@@ -115,7 +113,7 @@ export class LlmCaller {
       reason: result.failure.message,
       ...(next && { next: `${next.provider}/${next.model}`, delayMs: next.delayMs ?? 0 }),
     });
-    return { value: { ok: false, text: said.text, message: result.failure.message, next: next ?? null }, rows };
+    return { value: { ok: false, text: sent, message: result.failure.message, next: next ?? null }, rows };
   }
 
   async #request(turn: Turn, target: ProviderRef, messages: readonly Message[]): Promise<LlmRequest> {
