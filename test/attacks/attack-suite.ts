@@ -24,7 +24,9 @@ const inCommonWords = createRunner();
 
 /** Kinds that take their time. */
 const SLOW = new Set(['race', 'kill_loop', 'fill_disk_then', 'slowloris']);
-const isSlow = ({ input }: AttackCase): boolean => listOf(input).some(({ kind }) => SLOW.has(kind));
+/** Areas that start, stop, crash and load whole servers. */
+const SLOW_AREAS = new Set(['API', 'DURABLE', 'PLUGIN']);
+const isSlow = ({ area, input }: AttackCase): boolean => SLOW_AREAS.has(area) || listOf(input).some(({ kind }) => SLOW.has(kind));
 
 const [TIMEOUT_MS, SLOW_TIMEOUT_MS] = [60_000, 60 * 60_000];
 
