@@ -52,7 +52,10 @@ const hangs = (real: boolean): RunCase =>
     const since = performance.now();
     let started: TestHost | undefined;
     const starting = startHost({ agents, files, ...(clock && { clock }) }).then((host) => (started = host));
-    while (clock !== undefined && started === undefined) await clock.tick(50);
+    while (clock !== undefined && started === undefined) {
+      await clock.tick(50);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
     await using host = await starting;
     expect(clock?.monotonic() ?? performance.now() - since, 'ms until the server was up').to.be.below(15_000);
     expect(await viewOf(host, 'px')).to.include({ state: 'pending', error: null });

@@ -145,8 +145,10 @@ const stopped = (stopMs: number, modelMs: number): RunCase =>
 /** Very many schedules that are always due. */
 const everySecond = (schedules: number, seconds: number): RunCase =>
   holds(async () => {
-    const entries = Array.from({ length: schedules }, (_, index) => `key: k${index}, name: K, cron: "* * * * * *", zone: UTC, message: x`);
-    await using host = await startHost({ agents: { w1: scheduled('w1', ...entries) } });
+    const entries = Array.from({ length: 100 }, (_, index) => `key: k${index}, name: K, cron: "* * * * * *", zone: UTC, message: x`);
+    const names = Array.from({ length: schedules / entries.length }, (_, index) => `w${index}`);
+    await using host = await startHost({ agents: Object.fromEntries(names.map((name) => [name, scheduled(name, ...entries)])) });
+    expect((await host.request('GET', '/api/v2/schedules')).data).to.have.length(schedules);
     let [open, most] = [0, 0];
     host.model.always(async () => {
       most = Math.max(most, (open += 1));
