@@ -43,6 +43,11 @@ export class Barrier {
     }
   }
 
+  /** For the end of the kernel. Until then Node notes on every promise of the process who was admitted. */
+  close(): void {
+    this.#admitted.disable();
+  }
+
   async #wait<T>(call: () => Promise<T>): Promise<T> {
     while (this.#closed) await this.#closed;
     return this.#enter(call);

@@ -55,6 +55,7 @@ class Host implements KernelHost {
   readonly #world: World;
   readonly #lifecycle: Lifecycle;
   readonly #self: Owner;
+  readonly #barrier: Barrier;
   readonly #registries = new Map<string, Registry<Named>>();
   #queue: Promise<unknown> = Promise.resolve();
   #isSettleQueued = false;
@@ -65,7 +66,7 @@ class Host implements KernelHost {
     this.#logs = new LogHub(clock, lastResort);
     this.log = this.#logs.logger('kernel');
     this.#self = { name: 'kernel', gate: new Gate(clock) };
-    const barrier = new Barrier();
+    const barrier = (this.#barrier = new Barrier());
     const slots = mapValues(HOOKS, (spec, name) => new HookSlot(name, spec, { barrier, clock, log: this.log }));
     this.hooks = mapValues(slots, ({ call }) => call) as unknown as HookRunner;
     this.#world = {
@@ -134,7 +135,7 @@ class Host implements KernelHost {
 
   close(): Promise<void> {
     if (this.#closing) return this.#closing;
-    this.#closing = this.#serial(() => this.#lifecycle.stopAll()).finally(() => this.#logs.close());
+    this.#closing = this.#serial(() => this.#lifecycle.stopAll()).finally(() => this.#end());
     this.#lifecycle.end();
     return this.#closing;
   }
@@ -163,6 +164,11 @@ class Host implements KernelHost {
       this.#isSettleQueued = false;
       return this.#lifecycle.settle();
     });
+  }
+
+  #end(): void {
+    this.#logs.close();
+    this.#barrier.close();
   }
 
   #registry(point: string): Registry<Named> {

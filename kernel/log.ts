@@ -49,9 +49,10 @@ export class LogHub {
     for (const line of this.#kept.splice(0)) this.#deliver(first, line);
   }
 
-  /** Gives the lines that no sink came for, and those still to come, to the last resort; after a sink has left only what is serious. */
+  /** Gives the lines that no sink came for, and those still to come, to the last resort; after a sink has left only what is serious. Trace ids end. */
   close(): void {
     this.#isClosed = true;
+    this.#trace.disable();
     for (const line of this.#kept.splice(0)) this.#keep(line);
   }
 

@@ -1,4 +1,5 @@
 /** Nothing stays behind when a host, or one of its plugins, has gone. */
+import { AsyncLocalStorage, executionAsyncResource } from 'node:async_hooks';
 import { expect } from 'chai';
 import sandbox from '../plugins/sandbox/index.ts';
 import memory from '../plugins/memory/index.ts';
@@ -11,6 +12,17 @@ const resources = (): readonly string[] => process.getActiveResourcesInfo();
 const isNoMore = (before: readonly string[]): boolean =>
   resources().every((kind, _index, now) => now.filter((each) => each === kind).length <= before.filter((each) => each === kind).length);
 
+/** How many context storages Node notes on every new promise: one for each that was used and not switched off. */
+async function storagesCarried(): Promise<number> {
+  const own = new AsyncLocalStorage<true>();
+  const count = await own.run(true, async () => {
+    await undefined;
+    return Object.getOwnPropertySymbols(executionAsyncResource()).filter(({ description }) => description === 'kResourceStore').length;
+  });
+  own.disable();
+  return count;
+}
+
 describe('leaks', () => {
   it('a host that has closed leaves no handle, timer or listener, however often it is started', async function () {
     this.timeout(60_000);
@@ -21,10 +33,12 @@ describe('leaks', () => {
     };
     await once();
     const before = resources();
+    const carried = await storagesCarried();
     const listeners = process.eventNames().map((name) => process.listenerCount(name));
     for (let round = 0; round < 10; round += 1) await once();
     await until('sockets to close', () => isNoMore(before));
     expect(process.eventNames().map((name) => process.listenerCount(name))).to.deep.equal(listeners);
+    expect(await storagesCarried()).to.equal(carried);
   });
 
   it('plugins that are unloaded and loaded fifty times hold what they held the first time', async function () {

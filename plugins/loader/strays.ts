@@ -31,6 +31,7 @@ export class Strays {
 
   /** Stops looking. */
   close(): void {
+    this.#running.disable();
     watched.delete(this);
     if (watched.size > 0) return;
     process.off('uncaughtException', onFailure);
