@@ -1,5 +1,6 @@
 export * from './engine.ts';
 export * from './hooks.ts';
+export * from './notify.ts';
 export * from './plugin.ts';
 export * from './provider.ts';
 export * from './store.ts';

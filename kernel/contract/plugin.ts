@@ -1,6 +1,7 @@
 /** What a plugin is and the four verbs it has: register, tap, provide, own. */
 import type { Engine, Profiles, History } from './engine.ts';
 import type { Hooks, HookName } from './hooks.ts';
+import type { NotifyAdapter } from './notify.ts';
 import type { JsonSchema } from '../schema.ts';
 import type { Profile, TurnLoop, Turns, PromptPart } from './turn.ts';
 import type { Provider, ProviderAdapter } from './provider.ts';
@@ -88,6 +89,7 @@ export interface Extensions {
   profile: Profile;
   provider: Provider;
   providerAdapter: ProviderAdapter;
+  notifyAdapter: NotifyAdapter;
   promptPart: PromptPart;
   logSink: LogSink;
 }
