@@ -16,7 +16,7 @@ const isNoMore = (before: readonly string[]): boolean =>
 async function storagesCarried(): Promise<number> {
   const own = new AsyncLocalStorage<true>();
   const count = await own.run(true, async () => {
-    await undefined;
+    await Promise.resolve();
     return Object.getOwnPropertySymbols(executionAsyncResource()).filter(({ description }) => description === 'kResourceStore').length;
   });
   own.disable();
