@@ -19,67 +19,68 @@ const streaming = { kind: 'write', body: messageBody, answer: replySchema, heade
 const consoleKey = (agent: string): SessionKey => ({ channel: 'admin', userId: 'console', agent });
 
 /** The three ways to say something to an agent, and the console's session. */
-export const messageRoutes = (respond: Responder, sessions: Sessions, agents: Agents, clock: Clock): readonly Route[] => [
-  defineRoute({
-    ...streaming,
-    name: 'POST /api/v1/sessions/{id}/messages',
-    summary: 'Say something in a session',
-    params: idParam,
-    async handle(request) {
-      const { content } = request.body;
-      checkContent(content);
-      return await respond(request, async () => {
-        const { sessionId, agent } = await sessions.find(request.params.id);
-        requireAgentOf(sessionId, agent, agents);
-        const rows = sessions.revived(sessionId, clock.now());
-        return { profile: agent, sessionId, origin: 'session', input: content, persistent: true, rows };
-      });
-    },
-  }),
-  defineRoute({
-    ...streaming,
-    name: 'POST /api/v1/agents/{name}/invoke',
-    summary: 'Run an agent once, without a session',
-    params: nameParam,
-    async handle(request) {
-      const { content } = request.body;
-      checkContent(content);
-      return await respond(request, async () => {
-        agents.requireRunnable(request.params.name);
-        const sessionId = `invoke-exec:${randomUUID()}`;
-        return { profile: request.params.name, sessionId, origin: 'invoke', input: content, persistent: false };
-      });
-    },
-  }),
-  defineRoute({
-    name: 'GET /api/v1/agents/{name}/session',
-    summary: "Read the console's session with an agent",
-    kind: 'read',
-    params: nameParam,
-    answer: sessionSchema,
-    async handle({ params }) {
-      agents.view(params.name);
-      const { sessionId } = await sessions.open(consoleKey(params.name));
-      return await sessions.view(sessionId);
-    },
-  }),
-  defineRoute({
-    ...streaming,
-    name: 'POST /api/v1/agents/{name}/session/messages',
-    summary: "Say something in the console's session with an agent",
-    params: nameParam,
-    async handle(request) {
-      const { content } = request.body;
-      checkContent(content);
-      return await respond(request, async () => {
-        agents.requireRunnable(request.params.name);
-        const { sessionId } = await sessions.open(consoleKey(request.params.name));
-        const rows = sessions.revived(sessionId, clock.now());
-        return { profile: request.params.name, sessionId, origin: 'console', input: content, persistent: true, rows };
-      });
-    },
-  }),
-];
+export function messageRoutes(respond: Responder, sessions: Sessions, agents: Agents, clock: Clock): readonly Route[] {
+  const kept = (sessionId: string) => ({ persistent: true, rows: sessions.revived(sessionId, clock.now()) });
+  return [
+    defineRoute({
+      ...streaming,
+      name: 'POST /api/v1/sessions/{id}/messages',
+      summary: 'Say something in a session',
+      params: idParam,
+      async handle(request) {
+        const { content } = request.body;
+        checkContent(content);
+        return await respond(request, async () => {
+          const { sessionId, agent } = await sessions.find(request.params.id);
+          requireAgentOf(sessionId, agent, agents);
+          return { profile: agent, sessionId, origin: 'session', input: content, ...kept(sessionId) };
+        });
+      },
+    }),
+    defineRoute({
+      ...streaming,
+      name: 'POST /api/v1/agents/{name}/invoke',
+      summary: 'Run an agent once, without a session',
+      params: nameParam,
+      async handle(request) {
+        const { content } = request.body;
+        checkContent(content);
+        return await respond(request, async () => {
+          agents.requireRunnable(request.params.name);
+          const sessionId = `invoke-exec:${randomUUID()}`;
+          return { profile: request.params.name, sessionId, origin: 'invoke', input: content, persistent: false };
+        });
+      },
+    }),
+    defineRoute({
+      name: 'GET /api/v1/agents/{name}/session',
+      summary: "Read the console's session with an agent",
+      kind: 'read',
+      params: nameParam,
+      answer: sessionSchema,
+      async handle({ params }) {
+        agents.view(params.name);
+        const { sessionId } = await sessions.open(consoleKey(params.name));
+        return await sessions.view(sessionId);
+      },
+    }),
+    defineRoute({
+      ...streaming,
+      name: 'POST /api/v1/agents/{name}/session/messages',
+      summary: "Say something in the console's session with an agent",
+      params: nameParam,
+      async handle(request) {
+        const { content } = request.body;
+        checkContent(content);
+        return await respond(request, async () => {
+          agents.requireRunnable(request.params.name);
+          const { sessionId } = await sessions.open(consoleKey(request.params.name));
+          return { profile: request.params.name, sessionId, origin: 'console', input: content, ...kept(sessionId) };
+        });
+      },
+    }),
+  ];
+}
 
 /** A session outlives its agent: that the agent is gone is not the client's mistake in naming the session. */
 function requireAgentOf(sessionId: string, agent: string, agents: Agents): void {

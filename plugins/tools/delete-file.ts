@@ -3,6 +3,7 @@ import { defineTool } from '../../kernel/index.ts';
 import { printable } from '../outside/contract.ts';
 import type { Files } from '../outside/contract.ts';
 import { fileResult } from './file-result.ts';
+import { onePath } from './parameters.ts';
 
 /** `delete_file`: removes one file. */
 export const deleteFileTool = (files: Files): Tool =>
@@ -11,12 +12,7 @@ export const deleteFileTool = (files: Files): Tool =>
     description:
       'Delete one file for good; there is no way back. Directories are refused. Of a link only the link goes. Returns "Deleted <path>".',
     aliases: { file_path: 'path' },
-    input: {
-      type: 'object',
-      properties: { path: { type: 'string', minLength: 1, description: "Absolute, or relative to the agent's own directory." } },
-      required: ['path'],
-      additionalProperties: false,
-    },
+    input: onePath,
     claims: ({ path }) => [{ kind: 'file', value: path, access: 'write' }],
     execute: ({ path }, run) =>
       fileResult(async () => {

@@ -5,6 +5,7 @@ import type { Files, Http } from '../outside/contract.ts';
 import type { Fence } from './fenced.ts';
 import { fileResult } from './file-result.ts';
 import { failureOf, httpResult, isFailure } from './http-result.ts';
+import { pathParameter } from './parameters.ts';
 
 const MAX_DOWNLOAD_BYTES = 50 * 1024 * 1024;
 
@@ -21,7 +22,7 @@ export const downloadFileTool = (http: Http, files: Files, fence: Fence): Tool =
       type: 'object',
       properties: {
         url: { type: 'string', minLength: 1, description: 'Full URL with http:// or https://.' },
-        path: { type: 'string', minLength: 1, description: "Absolute, or relative to the agent's own directory." },
+        path: pathParameter,
       },
       required: ['url', 'path'],
       additionalProperties: false,

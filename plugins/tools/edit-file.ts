@@ -5,6 +5,7 @@ import type { Files } from '../outside/contract.ts';
 import { fileResult } from './file-result.ts';
 import { withReplacement } from './text-replacement.ts';
 import { brokenText } from './whole-text.ts';
+import { pathParameter } from './parameters.ts';
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
 
@@ -19,7 +20,7 @@ export const editFileTool = (files: Files): Tool =>
     input: {
       type: 'object',
       properties: {
-        path: { type: 'string', minLength: 1, description: "Absolute, or relative to the agent's own directory." },
+        path: pathParameter,
         oldString: { type: 'string', minLength: 1, description: 'The passage as it stands in the file.' },
         newString: { type: 'string', description: 'What to put in its place; "" removes the passage.' },
       },

@@ -7,6 +7,7 @@ import { charsetInPage, charsetOf, decoded } from './charset.ts';
 import type { Fence } from './fenced.ts';
 import { failureOf, httpResult, isFailure, MAX_READ_BYTES, readBody, sourceOf } from './http-result.ts';
 import { pageText } from './page-text.ts';
+import { oneUrl } from './parameters.ts';
 
 const MAX_PAGE_CHARACTERS = 2 * 1024 * 1024;
 const MAX_TEXT_CHARACTERS = 20_000;
@@ -23,12 +24,7 @@ export const fetchWebpageTool = (http: Http, articles: ArticleReader, fence: Fen
       'Use it for pages that people read; for APIs use http_get. Returns the text between two marks, or "(no text on the page)".',
     readOnly: true,
     idempotent: true,
-    input: {
-      type: 'object',
-      properties: { url: { type: 'string', minLength: 1, description: 'Full URL with http:// or https://.' } },
-      required: ['url'],
-      additionalProperties: false,
-    },
+    input: oneUrl,
     claims: ({ url }) => [{ kind: 'url', value: url, access: 'read' }],
     execute: ({ url }, run) =>
       httpResult(async () => {

@@ -3,6 +3,7 @@ import { defineTool } from '../../kernel/index.ts';
 import type { Http } from '../outside/contract.ts';
 import type { Fence } from './fenced.ts';
 import { failureOf, httpResult, isFailure, textResult } from './http-result.ts';
+import { oneUrl } from './parameters.ts';
 
 /** `http_get`: the text behind a URL, as it is. */
 export const httpGetTool = (http: Http, fence: Fence): Tool =>
@@ -13,12 +14,7 @@ export const httpGetTool = (http: Http, fence: Fence): Tool =>
       'Returns the body between two marks, at most 1 MiB, or "(empty response)". Only hosts that an administrator has listed can be reached.',
     readOnly: true,
     idempotent: true,
-    input: {
-      type: 'object',
-      properties: { url: { type: 'string', minLength: 1, description: 'Full URL with http:// or https://.' } },
-      required: ['url'],
-      additionalProperties: false,
-    },
+    input: oneUrl,
     claims: ({ url }) => [{ kind: 'url', value: url, access: 'read' }],
     execute: ({ url }, run) =>
       httpResult(() =>

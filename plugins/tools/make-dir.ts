@@ -3,6 +3,7 @@ import { defineTool } from '../../kernel/index.ts';
 import { printable } from '../outside/contract.ts';
 import type { Files } from '../outside/contract.ts';
 import { fileResult } from './file-result.ts';
+import { onePath } from './parameters.ts';
 
 /** `make_dir`: creates a directory. */
 export const makeDirTool = (files: Files): Tool =>
@@ -13,12 +14,7 @@ export const makeDirTool = (files: Files): Tool =>
       'for empty ones. Returns "Created directory <path>".',
     idempotent: true,
     aliases: { directory: 'path' },
-    input: {
-      type: 'object',
-      properties: { path: { type: 'string', minLength: 1, description: "Absolute, or relative to the agent's own directory." } },
-      required: ['path'],
-      additionalProperties: false,
-    },
+    input: onePath,
     claims: ({ path }) => [{ kind: 'file', value: path, access: 'write' }],
     execute: ({ path }, run) =>
       fileResult(async () => {

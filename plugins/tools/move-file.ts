@@ -3,6 +3,7 @@ import { defineTool } from '../../kernel/index.ts';
 import { printable } from '../outside/contract.ts';
 import type { Files } from '../outside/contract.ts';
 import { fileResult } from './file-result.ts';
+import { fromAndTo, fromAndToAliases } from './parameters.ts';
 
 /** `move_file`: moves or renames one file. */
 export const moveFileTool = (files: Files): Tool =>
@@ -11,16 +12,8 @@ export const moveFileTool = (files: Files): Tool =>
     description:
       'Move or rename one file; a file that is at the target is replaced. Missing directories are created, directories themselves are not moved. ' +
       'Returns "Moved <from> -> <to>".',
-    aliases: { source: 'from', destination: 'to', from_path: 'from', to_path: 'to' },
-    input: {
-      type: 'object',
-      properties: {
-        from: { type: 'string', minLength: 1, description: "The file: absolute, or relative to the agent's own directory." },
-        to: { type: 'string', minLength: 1, description: 'The new path with the file name, not just a directory.' },
-      },
-      required: ['from', 'to'],
-      additionalProperties: false,
-    },
+    aliases: fromAndToAliases,
+    input: fromAndTo,
     claims: ({ from, to }) => [
       { kind: 'file', value: from, access: 'write' },
       { kind: 'file', value: to, access: 'write' },

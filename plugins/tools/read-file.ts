@@ -3,6 +3,7 @@ import { defineTool } from '../../kernel/index.ts';
 import type { Files } from '../outside/contract.ts';
 import { fileResult } from './file-result.ts';
 import { pageOf, textOf } from './text-page.ts';
+import { pathParameter } from './parameters.ts';
 
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
@@ -19,7 +20,7 @@ export const readFileTool = (files: Files): Tool =>
     input: {
       type: 'object',
       properties: {
-        path: { type: 'string', minLength: 1, description: "Absolute, or relative to the agent's own directory." },
+        path: pathParameter,
         offset: { type: 'integer', minimum: 1, description: 'First line to read, counted from 1. Default 1.' },
         limit: { type: 'integer', minimum: 1, description: 'How many lines to read. Default: all that fit.' },
       },

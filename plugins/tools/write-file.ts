@@ -4,6 +4,7 @@ import { printable } from '../outside/contract.ts';
 import type { Files } from '../outside/contract.ts';
 import { fileResult } from './file-result.ts';
 import { brokenText } from './whole-text.ts';
+import { pathParameter } from './parameters.ts';
 
 /** `write_file`: creates or replaces a file as a whole. */
 export const writeFileTool = (files: Files): Tool =>
@@ -16,7 +17,7 @@ export const writeFileTool = (files: Files): Tool =>
     input: {
       type: 'object',
       properties: {
-        path: { type: 'string', minLength: 1, description: "Absolute, or relative to the agent's own directory." },
+        path: pathParameter,
         content: { type: 'string', description: 'The whole new content of the file.' },
       },
       required: ['path', 'content'],
