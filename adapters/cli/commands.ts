@@ -5,6 +5,7 @@ import { chatCommand } from './chat.ts';
 import { configCommands } from './config.ts';
 import { doctorCommand } from './doctor.ts';
 import { initCommand } from './init.ts';
+import { notifyCommands } from './notify.ts';
 import { pluginCommands } from './plugin.ts';
 import { profileCommands } from './profile.ts';
 import { providerCommands } from './provider.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   ...toolCommands,
   ...runCommands,
   ...scheduleCommands,
+  ...notifyCommands,
   ...pluginCommands,
   ...configCommands,
   backupCommand,

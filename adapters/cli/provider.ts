@@ -1,12 +1,10 @@
 /** `oryxos provider …` */
-import { invalidInput } from '../../kernel/index.ts';
 import { defineCommand } from './args.ts';
 import { nameCheck, textCheck } from './checks.ts';
-import type { CliHost } from './cli-host.ts';
 import { withConnection } from './connection.ts';
 import { listCommand } from './list-command.ts';
-import { askSecret, isInteractive, readAll } from './prompt.ts';
 import { pathOf } from './rest-client.ts';
+import { secretInput } from './secret-input.ts';
 import { lineText } from './text.ts';
 import { UsageError } from './usage-error.ts';
 import type { ProviderView } from './views.ts';
@@ -38,7 +36,8 @@ const add = defineCommand({
     const baseUrl = args['base-url'];
     if (baseUrl === undefined) throw new UsageError('Missing --base-url URL.', 'provider add');
     if (args['key-stdin'] && args['key-env'] !== undefined) throw new UsageError('Use one of --key-stdin and --key-env.', 'provider add');
-    const apiKey = await keyFrom(args['key-stdin'], args['key-env'], cli.host);
+    const source = { stdin: args['key-stdin'], variable: args['key-env'], question: 'API key (not shown; empty for none): ' };
+    const apiKey = await secretInput(source, cli.host);
     const body = {
       name: args.name,
       baseUrl,
@@ -70,14 +69,3 @@ const test = defineCommand({
 
 /** Keys are read from standard input, the environment or a hidden prompt, never from the command line. */
 export const providerCommands = [list, add, test];
-
-/** A key never stands on the command line, where the shell's history and the process list would keep it. */
-async function keyFrom(stdin: boolean, variable: string | undefined, host: CliHost): Promise<string> {
-  if (stdin) return readAll(host);
-  if (variable !== undefined) {
-    const value = host.env[variable]?.trim();
-    if (!value) throw invalidInput(`The environment variable ${variable} is not set.`);
-    return value;
-  }
-  return isInteractive(host) ? askSecret(host, 'API key (not shown; empty for none): ') : '';
-}

@@ -31,6 +31,25 @@ export interface ProviderView {
   readonly description: string | null;
 }
 
+/** A channel to people. */
+export interface NotifyChannelView {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string | null;
+}
+
+/** A message to people and what became of it. */
+export interface OutboxMessageView {
+  readonly id: number;
+  readonly channel: string;
+  readonly state: 'pending' | 'sending' | 'delivered' | 'failed' | 'unknown';
+  readonly parts: number;
+  readonly partsSent: number;
+  readonly agent: string | null;
+  readonly createdAt: string;
+  readonly error?: string | null;
+}
+
 /** A session without its messages. */
 export interface SessionSummaryView {
   readonly sessionId: string;

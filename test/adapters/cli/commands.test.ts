@@ -200,6 +200,82 @@ describe('oryxos provider', () => {
   });
 });
 
+describe('oryxos notify', () => {
+  const url = 'https://open.example.com/hook/k1';
+
+  it('lists channels without their URLs', async () => {
+    await using it = await running();
+    it.server.on('GET /api/v1/notify-channels', () => [{ name: 'ops', type: 'feishu', url, description: 'night shift', config: {} }]);
+    expect(await it.terminal.run('notify', 'list')).to.equal(0);
+    expect(it.terminal.stdout())
+      .to.match(/ops +feishu +night shift/)
+      .and.to.not.contain('k1');
+  });
+
+  it('adds one whose URL comes from standard input, the environment or the command line', async () => {
+    await using it = await running({ env: { MY_URL: url, MY_SECRET: 's-2' } });
+    it.server.on('POST /api/v1/notify-channels', ({ body }) => body);
+    it.terminal.type(`${url}\n`);
+    it.terminal.endInput();
+    expect(await it.terminal.run('notify', 'add', 'c1', '--type', 'feishu', '--url-stdin', '--description', 'd')).to.equal(0);
+    expect(await it.terminal.run('notify', 'add', 'c2', '--type', 'dingtalk', '--url-env', 'MY_URL', '--secret-env', 'MY_SECRET')).to.equal(
+      0,
+    );
+    expect(await it.terminal.run('notify', 'add', 'c3', '--type', 'webhook', '--url', 'http://127.0.0.1/x')).to.equal(0);
+    expect(it.server.asked('POST /api/v1/notify-channels').map(({ body }) => body)).to.deep.equal([
+      { name: 'c1', type: 'feishu', url, description: 'd' },
+      { name: 'c2', type: 'dingtalk', url, config: { secret: 's-2' } },
+      { name: 'c3', type: 'webhook', url: 'http://127.0.0.1/x' },
+    ]);
+    expect(it.terminal.stdout()).to.contain('Next: oryxos notify test c1').and.to.not.contain('k1').and.to.not.contain('s-2');
+  });
+
+  it('asks for the URL on a terminal and does not show it', async () => {
+    await using it = await running({ isTTY: true });
+    it.server.on('POST /api/v1/notify-channels', ({ body }) => body);
+    const done = it.terminal.run('notify', 'add', 'c1', '--type', 'wecom');
+    await it.terminal.until('URL of the receiver');
+    it.terminal.type(`${url}\r`);
+    expect(await done).to.equal(0);
+    expect(it.server.asked('POST /api/v1/notify-channels')[0]?.body).to.include({ url });
+    expect(it.terminal.rawStdout()).to.not.contain('k1');
+  });
+
+  it('refuses to add one without a type or a URL, or with two', async () => {
+    await using it = await running();
+    expect(await it.terminal.run('notify', 'add', 'c1', '--url', url)).to.equal(2);
+    expect(await it.terminal.run('notify', 'add', 'c1', '--type', 'webhook')).to.equal(2);
+    expect(await it.terminal.run('notify', 'add', 'c1', '--type', 'webhook', '--url', url, '--url-stdin')).to.equal(2);
+    expect(it.server.asked('POST /api/v1/notify-channels')).to.deep.equal([]);
+  });
+
+  it('tests one: 0 when the receiver took it or will get it, 1 when not', async () => {
+    await using it = await running();
+    it.server.on('POST /api/v1/notify-channels/good/test', () => ({ id: 1, state: 'delivered' }));
+    it.server.on('POST /api/v1/notify-channels/slow/test', () => ({ id: 2, state: 'pending' }));
+    it.server.on('POST /api/v1/notify-channels/bad/test', () => ({ id: 3, state: 'failed', error: 'feishu refused it: 19024' }));
+    expect(await it.terminal.run('notify', 'test', 'good')).to.equal(0);
+    expect(await it.terminal.run('notify', 'test', 'slow')).to.equal(0);
+    expect(await it.terminal.run('notify', 'test', 'bad')).to.equal(1);
+    expect(it.terminal.stdout()).to.equal(
+      'good took the message.\nslow: pending (message 2)\nbad: failed, feishu refused it: 19024 (message 3)\n',
+    );
+  });
+
+  it('lists the outbox and sends a message again', async () => {
+    await using it = await running();
+    const message = { id: 7, channel: 'ops', state: 'failed', parts: 3, partsSent: 1, agent: 'a', createdAt: '2026-01-01T00:00:00.000Z' };
+    it.server.on('GET /api/v1/notify-outbox', () => [{ ...message, error: 'gone' }]);
+    it.server.on('POST /api/v1/notify-outbox/7/resend', () => ({ ...message, state: 'pending' }));
+    expect(await it.terminal.run('notify', 'outbox', '--state', 'failed')).to.equal(0);
+    expect(it.terminal.stdout()).to.match(/7 +ops +failed +1\/3 +a +2026-01-01T00:00:00.000Z +gone/);
+    expect(await it.terminal.run('notify', 'resend', '7')).to.equal(0);
+    expect(await it.terminal.run('notify', 'outbox', '--state', 'lost')).to.equal(2);
+    expect(await it.terminal.run('notify', 'resend', 'x')).to.equal(2);
+    expect(it.server.asked('POST /api/v1/notify-outbox/7/resend')).to.have.length(1);
+  });
+});
+
 describe('oryxos profile', () => {
   it('lists agents, broken ones too', async () => {
     await using it = await running();
