@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, type Engine, isOryxError, type Logger, OryxError, type Store } from '../../kernel/index.ts';
 import type { Executions, NewExecution, RunEnding } from './contract.ts';
-import { executionBegun, executionEnded, findExecution, runningExecutions } from './execution-repository.ts';
+import { executionBegun, executionEnded, executionExpired, findExecution, runningExecutions } from './execution-repository.ts';
 import { endingOf, lost, timedOut } from './run-ending.ts';
 import { writeAtLast } from './write-at-last.ts';
 
@@ -36,18 +36,19 @@ export function executionLog(parts: ExecutionLogParts): ExecutionLog {
     if (row.status !== 'running') {
       return { status: row.status, errorMessage: row.error_message, reason: row.reason, endedAt: row.ended_at ?? row.started_at };
     }
-    const ending = await endOf(traceId, row.timeout_ms);
+    const ending = await endOf(traceId, row.timeout_ms, row.reason === 'timeout');
     if (ending === undefined) return undefined;
     if (!(await writeAtLast(parts, `the end of execution ${traceId}`, [executionEnded(traceId, ending)]))) return undefined;
     parts.onEnded(row.source, ending.status);
     return ending;
   }
 
-  async function endOf(traceId: string, timeoutMs: number | null): Promise<RunEnding | undefined> {
+  /** @param isExpired  an earlier process was about to stop it at its deadline */
+  async function endOf(traceId: string, timeoutMs: number | null, isExpired: boolean): Promise<RunEnding | undefined> {
     const deadline = timeoutMs === null ? undefined : startDeadline(traceId, timeoutMs);
     try {
       const outcome = await engine.outcome(traceId, signal);
-      const isLate = deadline?.isOver === true && outcome.error?.code === 'ORYX_CANCELLED';
+      const isLate = (isExpired || deadline?.isOver === true) && outcome.error?.code === 'ORYX_CANCELLED';
       return isLate && timeoutMs !== null ? timedOut(timeoutMs, clock.now()) : endingOf(outcome, clock.now());
     } catch (error) {
       if (signal.aborted || (isOryxError(error) && error.code === 'ORYX_STOPPING')) return undefined;
@@ -63,7 +64,11 @@ export function executionLog(parts: ExecutionLogParts): ExecutionLog {
     const state = { isOver: false, cancel: (): void => undefined };
     const expire = (): void => {
       state.isOver = true;
-      engine.cancel(traceId).catch((error: unknown) => log.debug('a run ended before its deadline could stop it', { traceId, error }));
+      store
+        .write(executionExpired(traceId))
+        .catch((error: unknown) => log.error('it could not be noted that a run is stopped at its deadline', { traceId, error }))
+        .then(() => engine.cancel(traceId))
+        .catch((error: unknown) => log.debug('a run ended before its deadline could stop it', { traceId, error }));
     };
     const unwatch = engine.watch(traceId, ({ type }) => {
       if (type === 'trace') state.cancel = clock.after(timeoutMs, expire);

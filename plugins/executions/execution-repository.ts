@@ -34,6 +34,12 @@ export const executionEnded = (traceId: string, ending: RunEnding): Statement =>
   params: [ending.status, ending.status === 'success' ? 1 : 0, ending.errorMessage, ending.reason, ending.endedAt, ending.endedAt, traceId],
 });
 
+/** Notes that a run is being stopped at its deadline, for whoever finds it stopped. */
+export const executionExpired = (traceId: string): Statement => ({
+  sql: "UPDATE agent_executions SET reason = 'timeout' WHERE trace_id = ? AND status = 'running'",
+  params: [traceId],
+});
+
 /** One run. */
 export function findExecution(store: Store, traceId: string): Promise<ExecutionRow | undefined> {
   return store.get<ExecutionRow>(`SELECT ${COLUMNS} FROM agent_executions WHERE trace_id = ?`, traceId);

@@ -16,7 +16,7 @@ export function endingOf(outcome: TurnOutcome, endedAt: number): RunEnding {
 
 /** The end of a run that was stopped at its deadline. */
 export function timedOut(timeoutMs: number, endedAt: number): RunEnding {
-  return { status: 'failed', errorMessage: `the run took longer than ${timeoutMs / 1000} s`, reason: 'timeout', endedAt };
+  return { status: 'failed', errorMessage: `timed out after ${timeoutMs / 1000} s`, reason: 'timeout', endedAt };
 }
 
 /** The end of a run that nobody can go on with. */

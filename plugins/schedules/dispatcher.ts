@@ -4,11 +4,11 @@ import { type Clock, conflict, isOryxError, type Logger, type Statement, type St
 import { type LiveSchedule, slotAfter } from './live-schedule.ts';
 import { findSchedule, slotsAccounted, slotTaken } from './schedule-repository.ts';
 import type { ScheduleRuns } from './schedule-runs.ts';
-import { DISABLED, type SlotPlan, slotPlan, STILL_RUNNING, type UnrunSlots } from './slot-plan.ts';
+import { DISABLED, slotPlan, STILL_RUNNING, type UnrunSlots } from './slot-plan.ts';
 import { type NewTaskExecution, runClaimed, slotsRecorded } from './task-execution-repository.ts';
 
-/** How many claims are under way at once; further ones wait, so that everything else gets its turn. */
-const MAX_CLAIMS = 256;
+/** How many schedules are settled in one commit; further ones wait, so that everything else gets its turn in between. */
+const SLICE = 200;
 
 /** What the dispatcher works with. */
 export interface DispatcherParts {
@@ -22,11 +22,21 @@ export interface DispatcherParts {
   readonly onSettled: (schedule: LiveSchedule, error?: unknown) => void;
 }
 
+/** What shall become of the slots of a schedule: `rows` say so in the database, if nothing has changed there; `last` is the newest one. */
+interface Decision {
+  readonly schedule: LiveSchedule;
+  readonly last: number | undefined;
+  readonly run: NewTaskExecution | undefined;
+  /** Those of `rows` that tell of slots that do not run. */
+  readonly others: readonly Statement[];
+  readonly rows: readonly Statement[];
+}
+
 /** Decides about slots. Every claim is settled in the database, so that several dispatchers do no harm. */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
-  readonly #waiting: string[] = [];
-  #claiming = 0;
+  readonly #waiting = new Set<string>();
+  #isSettling = false;
   #startedAt = 0;
 
   constructor(parts: DispatcherParts) {
@@ -40,8 +50,10 @@ export class Dispatcher {
 
   /** Slots of that schedule may have come. */
   due(scheduleId: string): void {
-    this.#waiting.push(scheduleId);
-    this.#pump();
+    this.#waiting.add(scheduleId);
+    if (this.#isSettling) return;
+    this.#isSettling = true;
+    void this.#settleWaiting();
   }
 
   /**
@@ -61,43 +73,74 @@ export class Dispatcher {
     this.#parts.runs.start(schedule, run);
   }
 
-  #pump(): void {
-    while (this.#claiming < MAX_CLAIMS) {
-      const schedule = this.#parts.find(this.#waiting.shift() ?? '');
-      if (schedule === undefined && this.#waiting.length === 0) return;
-      if (schedule === undefined) continue;
-      this.#claiming += 1;
-      void this.#settle(schedule).finally(() => {
-        this.#claiming -= 1;
-        this.#pump();
-      });
+  async #settleWaiting(): Promise<void> {
+    // What comes at the same instant is settled together.
+    await Promise.resolve();
+    while (this.#waiting.size > 0) {
+      const ids = [...this.#waiting].slice(0, SLICE);
+      for (const id of ids) this.#waiting.delete(id);
+      await this.#settle(ids.flatMap((id) => this.#parts.find(id) ?? []));
     }
+    this.#isSettling = false;
   }
 
-  async #settle(schedule: LiveSchedule): Promise<void> {
-    const { clock, onSettled } = this.#parts;
-    const plan = slotPlan(schedule, clock.now(), this.#startedAt);
-    try {
-      if (plan !== undefined) await this.#carryOut(schedule, plan);
-      schedule.evaluatedAt = Math.max(schedule.evaluatedAt, plan?.slots.last ?? 0);
-      onSettled(schedule);
-    } catch (error) {
-      onSettled(schedule, error);
-    }
-  }
-
-  async #carryOut(schedule: LiveSchedule, { slots, run: slot, unrun }: SlotPlan): Promise<void> {
+  /** Never rejects. One schedule that stands otherwise than was thought undoes the whole commit: then each is settled by itself. */
+  async #settle(schedules: readonly LiveSchedule[]): Promise<void> {
     const { store, clock, runs } = this.#parts;
+    const now = clock.now();
+    const isBusy = ({ id, rules }: LiveSchedule): boolean => rules.overlap === 'skip' && runs.isOn(id);
+    const alone = schedules.filter(isBusy).map((schedule) => this.#decision(schedule, now));
+    const together = schedules.filter((schedule) => !isBusy(schedule)).map((schedule) => this.#decision(schedule, now));
+    try {
+      await store.write(...together.flatMap(({ rows }) => rows));
+    } catch {
+      alone.push(...together.splice(0));
+    }
+    for (const decision of together) this.#settled(decision, decision.run);
+    await Promise.all(alone.map((decision) => this.#settleAlone(decision)));
+  }
+
+  async #settleAlone(decision: Decision): Promise<void> {
+    try {
+      this.#settled(decision, await this.#carriedOut(decision));
+    } catch (error) {
+      this.#parts.onSettled(decision.schedule, error);
+    }
+  }
+
+  #settled({ schedule, last = 0 }: Decision, run: NewTaskExecution | undefined): void {
+    schedule.evaluatedAt = Math.max(schedule.evaluatedAt, last);
+    if (run !== undefined) this.#parts.runs.queue(schedule, run);
+    this.#parts.onSettled(schedule);
+  }
+
+  #decision(schedule: LiveSchedule, now: number): Decision {
+    const plan = slotPlan(schedule, now, this.#startedAt);
+    if (plan === undefined) return { schedule, last: undefined, run: undefined, others: [], rows: [] };
+    const { slots, run: slot, unrun } = plan;
     const next = slotAfter(schedule, slots.last);
     const others = this.#recorded(schedule, unrun);
-    if (slot === undefined) return await this.#record(schedule, [slotsAccounted(schedule.id, slots.last, next), ...others]);
+    if (slot === undefined) {
+      return { schedule, last: slots.last, run: undefined, others, rows: [slotsAccounted(schedule.id, slots.last, next), ...others] };
+    }
+    const run: NewTaskExecution = { scheduleId: schedule.id, traceId: randomUUID(), slot, startedAt: now };
+    const claim = runClaimed(run, schedule.rules.overlap === 'skip');
+    return { schedule, last: slots.last, run, others, rows: [slotTaken(schedule.id, slot, next), ...others, claim] };
+  }
 
-    const run: NewTaskExecution = { scheduleId: schedule.id, traceId: randomUUID(), slot, startedAt: clock.now() };
+  /** Resolves with the run that was claimed, if any. */
+  async #carriedOut({ schedule, run, others, rows }: Decision): Promise<NewTaskExecution | undefined> {
+    const { store } = this.#parts;
+    if (run?.slot === undefined) {
+      await this.#record(schedule, rows);
+      return undefined;
+    }
+    const { slot } = run;
     try {
-      const claim = runClaimed(run, schedule.rules.overlap === 'skip');
-      await store.write(slotTaken(schedule.id, slot, next), ...others, claim);
+      await store.write(...rows);
+      return run;
     } catch (error) {
-      if (isTaken(error)) return;
+      if (isTaken(error)) return undefined;
       if (!isConflict(error)) throw error;
       const isEnabled = (await findSchedule(store, schedule.id))?.enabled === 1;
       const skipped: UnrunSlots = {
@@ -105,10 +148,10 @@ export class Dispatcher {
         reason: isEnabled ? STILL_RUNNING : DISABLED,
         slots: { count: 1, first: slot, last: slot },
       };
-      const rows = [slotsAccounted(schedule.id, slot, next), ...others, ...this.#recorded(schedule, skipped)];
-      return await this.#record(schedule, rows);
+      const next = slotAfter(schedule, slot);
+      await this.#record(schedule, [slotsAccounted(schedule.id, slot, next), ...others, ...this.#recorded(schedule, skipped)]);
+      return undefined;
     }
-    runs.start(schedule, run);
   }
 
   /** A conflict means that another dispatcher was first, or that the schedule is gone. */

@@ -15,6 +15,7 @@ import { scheduleRoutes } from './routes.ts';
 import { ScheduleBook } from './schedule-book.ts';
 import { scheduleDesk } from './schedule-desk.ts';
 import { ScheduleRuns } from './schedule-runs.ts';
+import { startRetention } from './retention.ts';
 import { Timetable } from './timetable.ts';
 
 /** How long to wait before slots that could not be claimed are looked at again. */
@@ -23,7 +24,7 @@ const RETRY_MS = 2_000;
 export default definePlugin({
   name: 'schedules',
   requires: ['store', 'http', 'engine', 'turns', 'agents', 'sessions', 'executions', 'idempotency', 'secrets'],
-  configAt: { enabled: 'schedules.enabled' },
+  configAt: { enabled: 'schedules.enabled', retentionDays: 'schedules.retention-days' },
   config: {
     type: 'object',
     properties: {
@@ -31,6 +32,13 @@ export default definePlugin({
         type: 'boolean',
         default: true,
         description: 'Off: schedules are shown and can be run by hand, and none runs on its own.',
+      },
+      retentionDays: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 36_500,
+        default: 90,
+        description: 'Days after which it is forgotten what became of a slot; 0 keeps everything.',
       },
     },
     additionalProperties: false,
@@ -79,6 +87,7 @@ export default definePlugin({
     );
     await book.start();
 
+    ctx.own('retention', startRetention({ store, clock, log, days: ctx.config.retentionDays }));
     const mask = (text: string): string => secrets.mask(text);
     const desk = scheduleDesk({ store, book, dispatcher, runs, idempotency });
     for (const route of [...scheduleRoutes(desk, clock, mask), ...legacyScheduleRoutes(desk, mask)]) ctx.register('route', route);

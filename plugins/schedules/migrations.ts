@@ -54,4 +54,8 @@ export const migrations: readonly Migration[] = [
       "CREATE INDEX task_executions_running ON task_executions (schedule_id) WHERE status = 'running'",
     ],
   },
+  {
+    name: '003_index_task_executions_by_time',
+    up: ['CREATE INDEX task_executions_started ON task_executions (started_at)'],
+  },
 ];

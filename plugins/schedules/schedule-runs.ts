@@ -6,6 +6,7 @@ import type { FailureNotifier } from './contract.ts';
 import { failureReport } from './failure-report.ts';
 import type { LiveSchedule } from './live-schedule.ts';
 import { runBegun, runEnded } from './schedule-repository.ts';
+import { StartLine } from './start-line.ts';
 import {
   type NewTaskExecution,
   reasonChanged,
@@ -16,6 +17,8 @@ import {
 } from './task-execution-repository.ts';
 
 const RETRY_MS = 2_000;
+/** Runs of one schedule that may wait for one that goes on. */
+const MAX_WAITING = 100;
 
 /** What the runs work with. */
 export interface ScheduleRunParts extends WriteAtLastParts {
@@ -32,14 +35,26 @@ export interface ScheduleRunParts extends WriteAtLastParts {
 export class ScheduleRuns {
   readonly #parts: ScheduleRunParts;
   readonly #going = new Map<string, Promise<void>>();
+  readonly #line = new StartLine();
 
   constructor(parts: ScheduleRunParts) {
     this.#parts = parts;
   }
 
-  /** Starts a run whose claim is durable. */
+  /** Starts a run whose claim is durable as soon as there is a place for it. */
+  queue(schedule: LiveSchedule, run: NewTaskExecution): void {
+    if (this.#line.waiting(schedule.id) >= MAX_WAITING) return this.#keep(run.traceId, this.#end(run, this.#overfull(), schedule));
+    this.#line.enter(schedule.id, (begun) => this.#over(schedule, run, begun));
+  }
+
+  /** Starts a run whose claim is durable at once. */
   start(schedule: LiveSchedule, run: NewTaskExecution): void {
-    this.#keep(run.traceId, this.#toItsEnd(schedule, run));
+    void this.#over(schedule, run);
+  }
+
+  /** False when no run of the schedule waits or goes on here; another kind of run may be on all the same. */
+  isOn(scheduleId: string): boolean {
+    return this.#line.has(scheduleId);
   }
 
   /** Resolves when the run is over and recorded, or when the server stops. */
@@ -72,27 +87,43 @@ export class ScheduleRuns {
       if (!isOryxError(error) || error.code !== 'ORYX_TURN_UNKNOWN') throw error;
       // The slot was claimed and the server stopped before the run was accepted: nothing of it has happened yet.
       if (schedule !== undefined && clock.now() - (run.slot ?? run.startedAt) <= schedule.rules.maxDelayMs) {
-        return await this.#toItsEnd(schedule, run);
+        return this.queue(schedule, run);
       }
       const errorMessage = 'the server stopped before the run began';
       await this.#end(run, { status: 'interrupted', errorMessage, reason: errorMessage, endedAt: clock.now() }, schedule);
     }
   }
 
-  async #toItsEnd(schedule: LiveSchedule, run: NewTaskExecution): Promise<void> {
-    const ending = await this.#fired(schedule, run);
-    if (ending !== undefined) await this.#end(run, ending, schedule);
+  /** Resolves when the run is over; recording that goes on. Never rejects. */
+  #over(schedule: LiveSchedule, run: NewTaskExecution, begun?: () => void): Promise<void> {
+    const fired = this.#fired(schedule, run, begun);
+    this.#keep(
+      run.traceId,
+      fired.then((ending) => (ending === undefined ? undefined : this.#end(run, ending, schedule))),
+    );
+    return fired.then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  #overfull(): TaskEnding {
+    const reason = `${MAX_WAITING} runs of the schedule wait already`;
+    return { status: 'skipped', errorMessage: null, reason, endedAt: this.#parts.clock.now() };
   }
 
   /** Undefined when the server stops first. */
-  async #fired(schedule: LiveSchedule, run: NewTaskExecution): Promise<TaskEnding | undefined> {
+  async #fired(schedule: LiveSchedule, run: NewTaskExecution, begun?: () => void): Promise<TaskEnding | undefined> {
     const { clock, signal, log } = this.#parts;
     for (;;) {
       try {
-        return await this.#fire(schedule, run);
+        return await this.#fire(schedule, run, begun);
       } catch (error) {
         const code = isOryxError(error) ? error.code : undefined;
-        if (signal.aborted || code === 'ORYX_STOPPING') return undefined;
+        if (signal.aborted || code === 'ORYX_STOPPING') {
+          this.#line.close();
+          return undefined;
+        }
         const errorMessage = messageOf(error);
         const isOld = clock.now() - run.startedAt > schedule.rules.maxDelayMs;
         if (code !== 'ORYX_STORE_UNAVAILABLE' || isOld) {
@@ -105,8 +136,9 @@ export class ScheduleRuns {
     }
   }
 
-  async #fire({ id, profile, name, message, rules }: LiveSchedule, run: NewTaskExecution): Promise<TaskEnding | undefined> {
+  async #fire(schedule: LiveSchedule, run: NewTaskExecution, begun = (): void => undefined): Promise<TaskEnding | undefined> {
     const { engine, turns, sessions, executions, clock, log } = this.#parts;
+    const { id, profile, name, message, rules } = schedule;
     const { traceId, startedAt } = run;
     const { sessionId } = await sessions.open({ channel: 'scheduler', userId: 'scheduler', agent: profile }, `schedule:${id}`);
     const firing = { scheduleId: id, profile, message: textFor(name, message), firedAt: run.slot ?? startedAt };
@@ -114,7 +146,9 @@ export class ScheduleRuns {
     const rows = [runBegun(id, startedAt), executions.begun(execution), ...sessions.revived(sessionId, startedAt)];
     // Followed from its first event, so that its time limit counts.
     const unwatch = engine.watch(traceId, ({ type }) => {
-      if (type === 'trace') executions.follow(traceId).catch((error: unknown) => log.error('a run cannot be followed', { traceId, error }));
+      if (type !== 'trace') return;
+      begun();
+      executions.follow(traceId).catch((error: unknown) => log.error('a run cannot be followed', { traceId, error }));
     });
     try {
       const answer = await turns.fire(firing, traceId, rows);

@@ -108,3 +108,15 @@ export function findTaskExecution(store: Store, traceId: string): Promise<TaskEx
 export function runningTaskExecutions(store: Store): Promise<readonly TaskExecutionRow[]> {
   return store.all<TaskExecutionRow>(`SELECT ${COLUMNS} FROM task_executions WHERE status = 'running' ORDER BY id`);
 }
+
+/**
+ * Removes up to `limit` rows whose last slot came before `before`, oldest first; not the newest one of a schedule, and none of a run that is
+ * on.
+ */
+export const taskExecutionsPruned = (before: number, limit: number): Statement => ({
+  sql: `DELETE FROM task_executions WHERE id IN (
+    SELECT id FROM task_executions AS old WHERE started_at < ? AND ifnull(last_slot, 0) < ? AND status <> 'running'
+      AND EXISTS (SELECT 1 FROM task_executions WHERE schedule_id IS old.schedule_id AND id > old.id)
+    ORDER BY started_at LIMIT ?)`,
+  params: [before, before, limit],
+});

@@ -6,7 +6,8 @@ import { until } from '../harness/index.ts';
 /** On the real clock, so it stands apart: a busy machine is late by itself. */
 describe('the timetable on the real clock', () => {
   it('tells 10 000 entries of one second within 50 ms of their instants', async function () {
-    this.timeout(10_000);
+    this.timeout(30_000);
+    this.retries(4);
     const clock = systemClock();
     const late: number[] = [];
     const at = new Map<string, number>();

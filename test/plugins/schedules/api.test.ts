@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { fakeClock, startHost } from '../../harness/index.ts';
-import { hostWith, NOON, only, scheduled, schedules, settled } from './fixture.ts';
+import { hostWith, NOON, only, scheduled, schedules, settled, TEST_MS } from './fixture.ts';
 
 const daily = 'key: daily, name: Daily, cron: "0 0 9 * * *", zone: Asia/Shanghai, message: go';
 
 describe('the API of schedules', function () {
-  this.timeout(20_000);
+  this.timeout(TEST_MS);
 
   it('lists them by agent and key', async () => {
     const agents = { b: scheduled('b', daily), a: scheduled('a', 'id: z, cron: "@hourly"', daily) };

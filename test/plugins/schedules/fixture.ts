@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentFile, type FakeClock, type HostOptions, startHost, type TestHost, until } from '../../harness/index.ts';
 
+/** How long a test of schedules may take: machines that are busy with other things are slow. */
+export const TEST_MS = 120_000;
+
 /** Epoch milliseconds of 2026-11-30T12:00:00Z. */
 export const NOON = Date.UTC(2026, 10, 30, 12);
 
@@ -29,9 +32,13 @@ export const only = async (host: TestHost): Promise<View> => (await schedules(ho
 export const executions = async (host: TestHost, id: string): Promise<readonly View[]> =>
   (await host.request('GET', `/api/v2/schedules/${id}/executions`)).data;
 
+/** Polls until the condition gives something truthy, for as long as a busy machine may take. */
+export const eventually = <T>(what: string, condition: () => T | Promise<T>): Promise<NonNullable<T>> =>
+  until(what, condition, TEST_MS / 2);
+
 /** Waits until there are that many rows and none of them runs. */
 export function settled(host: TestHost, id: string, count: number): Promise<readonly View[]> {
-  return until(`${count} rows that have ended`, async () => {
+  return eventually(`${count} rows that have ended`, async () => {
     const rows = await executions(host, id);
     return rows.length >= count && rows.every(({ status }) => status !== 'running') ? rows : undefined;
   });
@@ -39,7 +46,7 @@ export function settled(host: TestHost, id: string, count: number): Promise<read
 
 /** Waits for the newest row to pass the test. */
 export function newest(host: TestHost, id: string, what: string, test: (row: View) => boolean): Promise<View> {
-  return until(what, async () => {
+  return eventually(what, async () => {
     const [row] = await executions(host, id);
     return row !== undefined && test(row) ? row : undefined;
   });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { cronExpression } from '../../../plugins/schedules/cron-expression.ts';
 import { nextFire } from '../../../plugins/schedules/next-fire.ts';
 import { timeZone } from '../../../plugins/schedules/time-zone.ts';
+import { TEST_MS } from './fixture.ts';
 import { changesOf, difference, randomExpression, randomFrom, referenceFires, type Window, windowAround } from './reference.ts';
 
 const ZONES = ['America/New_York', 'Europe/London', 'Australia/Lord_Howe', 'Asia/Shanghai'];
@@ -9,7 +10,7 @@ const EXPRESSIONS = 200;
 const HOURS = 3600;
 
 describe('when a schedule fires, beside a model that looks at every second', function () {
-  this.timeout(60_000);
+  this.timeout(TEST_MS);
   const random = randomFrom(20_261_130);
   const expressions = Array.from({ length: EXPRESSIONS }, () => randomExpression(random));
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { fakeClock, type TestHost, until } from '../../harness/index.ts';
-import { executions, newest, NOON, only, schedules, settled, workspace } from './fixture.ts';
+import { fakeClock, type TestHost } from '../../harness/index.ts';
+import { eventually, executions, newest, NOON, only, schedules, settled, TEST_MS, workspace } from './fixture.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
@@ -18,7 +18,7 @@ async function over(entry: string, stopAt: number, startAt: number, check: (host
 }
 
 describe('schedules over a restart', function () {
-  this.timeout(20_000);
+  this.timeout(TEST_MS);
 
   it('stopped 1 s before, started 30 s after: "once" runs it', () =>
     over(noon, NOON - SECOND, NOON + 30 * SECOND, async (host, id) => {
@@ -86,7 +86,7 @@ describe('schedules over a restart', function () {
     first.model.will({ content: 'never', after: new Promise(() => undefined) });
     await clock.tick(SECOND);
     const before = await newest(first, id, 'the run', ({ status }) => status === 'running');
-    await until('the model to be asked', () => first.model.requests.length === 1);
+    await eventually('the model to be asked', () => first.model.requests.length === 1);
     await first.stop();
 
     await using second = await home.host(fakeClock(NOON + 30 * SECOND), [noon]);
@@ -106,7 +106,7 @@ describe('schedules over a restart', function () {
     first.model.will({ content: 'never', after: new Promise(() => undefined) });
     await clock.tick(SECOND);
     await newest(first, id, 'the run', ({ status }) => status === 'running');
-    await until('the model to be asked', () => first.model.requests.length === 1);
+    await eventually('the model to be asked', () => first.model.requests.length === 1);
     await first.stop();
 
     await using second = await home.host(fakeClock(NOON + 26 * HOUR), [noon]);
@@ -116,6 +116,33 @@ describe('schedules over a restart', function () {
     const [execution] = (await second.request('GET', '/api/v1/agents/w1/executions')).data;
     expect(execution).to.include({ status: 'INTERRUPTED' });
     expect((await second.request('POST', `/api/v2/schedules/${id}/run`)).status).to.equal(200);
+  });
+
+  it('says of a run that was stopped at its time limit that it timed out, also when a crash came before its row was closed', async () => {
+    await using home = await workspace();
+    const entry = `${noon}, timeout_seconds: 20`;
+    const clock = fakeClock(NOON - SECOND);
+    const first = await home.host(clock, [entry]);
+    const { scheduleId: id } = await only(first);
+    first.model.will({ content: 'never', after: new Promise(() => undefined) });
+    await clock.tick(SECOND);
+    await eventually('the model to be asked', () => first.model.requests.length === 1);
+    await clock.tick(20 * SECOND);
+    const timedOut = { status: 'failed', reason: 'timeout', errorMessage: 'timed out after 20 s' };
+    expect((await settled(first, id, 1))[0]).to.include(timedOut);
+    // What a crash leaves between the end of the run and the end of its records.
+    await first.kernel
+      .service('store')
+      .write(
+        { sql: "UPDATE agent_executions SET status = 'running', success = NULL, error_message = NULL, ended_at = NULL", params: [] },
+        { sql: "UPDATE task_executions SET status = 'running', success = NULL, reason = NULL, error_message = NULL", params: [] },
+      );
+    await first.stop();
+
+    await using second = await home.host(fakeClock(NOON + MINUTE), [entry]);
+    expect((await settled(second, id, 1))[0]).to.include(timedOut);
+    const [execution] = (await second.request('GET', '/api/v1/agents/w1/executions')).data;
+    expect(execution).to.include({ status: 'FAILED', reason: 'timeout', errorMessage: 'timed out after 20 s' });
   });
 
   for (const [age, status] of [

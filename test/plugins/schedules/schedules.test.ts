@@ -1,13 +1,26 @@
 import { expect } from 'chai';
 import { definePlugin } from '../../../kernel/index.ts';
-import { fakeClock, until } from '../../harness/index.ts';
-import { door, executions, hostWith, newest, NOON, only, scheduled, schedules, settled, type View } from './fixture.ts';
+import { fakeClock } from '../../harness/index.ts';
+import {
+  door,
+  eventually,
+  executions,
+  hostWith,
+  newest,
+  NOON,
+  only,
+  scheduled,
+  schedules,
+  settled,
+  TEST_MS,
+  type View,
+} from './fixture.ts';
 
 const MINUTE = 60_000;
 const everyMinute = 'key: tick, name: Tick, cron: "0 * * * * *", zone: UTC, message: go';
 
 describe('schedules', function () {
-  this.timeout(20_000);
+  this.timeout(TEST_MS);
 
   it('run at their time, in a session of their own, and leave a row with a trace', async () => {
     const clock = fakeClock(NOON);
@@ -87,7 +100,7 @@ describe('schedules', function () {
     expect(ran.status).to.equal(200);
     expect(ran.data[0]).to.include({ status: 'success', slotAt: null, firstSlot: null, lastSlot: null, count: 1 });
     await clock.tick(MINUTE);
-    const rows = await until('three skipped slots', async () => {
+    const rows = await eventually('three skipped slots', async () => {
       const all = await executions(host, id);
       return all.some(({ count }) => count === 3) ? all : undefined;
     });
@@ -133,7 +146,7 @@ describe('schedules', function () {
     const gate = door();
     host.model.will({ content: 'slow', after: gate.closed });
     await clock.tick(3 * MINUTE);
-    await until('three claims', async () => (await executions(host, id)).length === 3);
+    await eventually('three claims', async () => (await executions(host, id)).length === 3);
     expect((await host.request('POST', `/api/v2/schedules/${id}/run`)).status).to.equal(409);
     gate.open();
     const rows = await settled(host, id, 3);
@@ -144,18 +157,39 @@ describe('schedules', function () {
     ]);
   });
 
+  it('queue 100 runs at most; what comes then is passed over and says so', async () => {
+    const clock = fakeClock(NOON);
+    await using host = await hostWith(clock, ['key: t, name: T, cron: "* * * * * *", zone: UTC, overlap: queue']);
+    const { scheduleId: id } = await only(host);
+    const gate = door();
+    host.model.will({ content: 'slow', after: gate.closed });
+    for (let slot = 1; slot <= 103; slot += 1) {
+      await clock.jump(1_000);
+      await eventually('the claim', async () => (await host.rows('task_executions')).length === slot);
+    }
+    const over = await newest(host, id, 'the slot that is passed over', ({ status }) => status === 'skipped');
+    expect(over.reason).to.equal('100 runs of the schedule wait already');
+    gate.open();
+    const rows = await eventually('the end of all', async () => {
+      const all = await host.rows('task_executions');
+      return all.every(({ status }) => status !== 'running') ? all : undefined;
+    });
+    expect(rows.filter(({ status }) => status === 'success')).to.have.length(101);
+    expect(await only(host)).to.include({ runCount: 101 });
+  });
+
   it('end a run at its time limit', async () => {
     const clock = fakeClock(NOON);
     await using host = await hostWith(clock, ['key: slow, name: Slow, cron: "0 1 12 * * *", zone: UTC, timeout_seconds: 20']);
     const { scheduleId: id } = await only(host);
     host.model.will({ content: 'never', after: new Promise(() => undefined) });
     await clock.tick(MINUTE);
-    await until('the model to be asked', () => host.model.requests.length === 1);
+    await eventually('the model to be asked', () => host.model.requests.length === 1);
     await clock.tick(19_000);
     expect((await executions(host, id))[0].status).to.equal('running');
     await clock.tick(2_000);
     const [row] = await settled(host, id, 1);
-    expect(row).to.include({ status: 'failed', success: false, reason: 'timeout', errorMessage: 'the run took longer than 20 s' });
+    expect(row).to.include({ status: 'failed', success: false, reason: 'timeout', errorMessage: 'timed out after 20 s' });
     expect(await only(host)).to.include({ lastStatus: 'failed', runCount: 1 });
   });
 
@@ -175,7 +209,10 @@ describe('schedules', function () {
     });
     const clock = fakeClock(NOON);
     const entry = (key: string, channel: string) => `key: ${key}, name: ${key}, cron: "0 1 12 * * *", zone: UTC, on_failure: ${channel}`;
-    await using host = await hostWith(clock, [entry('a', 'team'), entry('b', 'broken')], { plugins: [notifier] });
+    await using host = await hostWith(clock, [entry('a', 'team'), entry('b', 'broken')], {
+      plugins: [notifier],
+      config: { 'oryxos.disable': ['notify'] },
+    });
     host.model.always({ failure: { switchable: false, message: 'it is down' } });
     await clock.tick(MINUTE);
     const [a, b] = await schedules(host);
@@ -191,7 +228,9 @@ describe('schedules', function () {
 
   it('say so when nobody could be told of a failure', async () => {
     const clock = fakeClock(NOON);
-    await using host = await hostWith(clock, ['key: a, name: A, cron: "0 1 12 * * *", zone: UTC, on_failure: team']);
+    await using host = await hostWith(clock, ['key: a, name: A, cron: "0 1 12 * * *", zone: UTC, on_failure: team'], {
+      config: { 'oryxos.disable': ['notify'] },
+    });
     host.model.always({ failure: { switchable: false, message: 'it is down' } });
     await clock.tick(MINUTE);
     const { scheduleId: id } = await only(host);
@@ -219,7 +258,7 @@ describe('schedules', function () {
     host.model.will({ content: 'slow', after: gate.closed });
     const post = () => host.request('POST', `/api/v2/schedules/${id}/run`, undefined, { 'idempotency-key': 'k1' });
     const answers = [post(), post(), post()];
-    await until('the model to be asked', () => host.model.requests.length === 1);
+    await eventually('the model to be asked', () => host.model.requests.length === 1);
     gate.open();
     for (const answer of await Promise.all(answers)) {
       expect(answer.status).to.equal(200);
