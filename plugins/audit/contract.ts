@@ -23,7 +23,12 @@ interface AuditStep {
 /** One attempt at a model call. Numbers that the provider did not report are null. */
 export interface AuditedLlmCall extends AuditStep {
   readonly type: 'LLM';
+  readonly provider: string;
   readonly model: string;
+  /** Number of the model call in the run, from 1; null for a row of an older build. */
+  readonly call: number | null;
+  /** Number of the attempt at this call, from 1; null for a row of an older build. */
+  readonly attempt: number | null;
   readonly outcome: LlmAttempt['outcome'];
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;

@@ -102,14 +102,17 @@ export const llmGroups = (store: Store, by: LlmGrouping, { from, to }: Window): 
 
 /** The calls of a run in order. */
 export async function llmCallsOf(store: Store, traceId: string): Promise<readonly AuditedLlmCall[]> {
-  const rows = await store.all<LlmCallRow & { readonly seq: number; readonly error_message: string | null }>(
-    `SELECT ${COLUMNS}, seq, error_message FROM llm_calls WHERE trace_id = ? ORDER BY seq`,
+  const rows = await store.all<LlmCallRow & { readonly seq: number; readonly call: number | null; readonly error_message: string | null }>(
+    `SELECT ${COLUMNS}, seq, call, error_message FROM llm_calls WHERE trace_id = ? ORDER BY seq`,
     traceId,
   );
   return rows.map((row) => ({
     type: 'LLM',
     seq: row.seq,
+    provider: row.provider,
     model: row.model,
+    call: row.call,
+    attempt: row.attempt,
     outcome: row.outcome,
     success: row.success === 1,
     errorMessage: row.error_message,

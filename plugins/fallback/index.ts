@@ -17,9 +17,7 @@ export default definePlugin({
     const isRegistered = (name: string): boolean => providers.get(name) !== undefined;
 
     const decide = (attempt: LlmAttempt, { agent }: Turn): NextAttempt | undefined => {
-      const { next, passedOver } = nextCandidate(attempt, agent, isRegistered);
-      for (const candidate of passedOver)
-        ctx.log.warn('a fallback model is passed over: its provider is not registered', { candidate: nameOf(candidate) });
+      const next = nextCandidate(attempt, agent);
       if (next === undefined) return undefined;
       ctx.log.warn('switching to a fallback model', { from: nameOf(attempt), to: nameOf(next), reason: attempt.failure?.message });
       switches.add(attempt.provider, next.provider);

@@ -28,6 +28,12 @@ export const timelineSchema = {
           durationMs: count,
           at: { type: 'string', format: 'date-time' },
           errorMessage: nullableText,
+          provider: { ...text, description: 'Of a model call: who was asked.' },
+          reason: {
+            ...nullableText,
+            description:
+              'Of a model call: why this model was asked and not the one before, whose attempt at the same call failed so. Null for the first attempt.',
+          },
           promptTokens: nullableCount,
           completionTokens: nullableCount,
           totalTokens: nullableCount,
@@ -68,7 +74,7 @@ export function timelineOf(traceId: string, steps: readonly AuditedStep[], mask:
       durationMs: step.durationMs,
       at: new Date(step.at).toISOString(),
       errorMessage: summaryOf(step.errorMessage, mask),
-      ...(step.type === 'LLM' ? usageOf(step) : effectOf(step, mask)),
+      ...(step.type === 'LLM' ? { ...choiceOf(step, llm, mask), ...usageOf(step) } : effectOf(step, mask)),
     })),
     summary: {
       steps: steps.length,
@@ -79,6 +85,12 @@ export function timelineOf(traceId: string, steps: readonly AuditedStep[], mask:
       totalDurationMs: steps.reduce((sum, { durationMs }) => sum + durationMs, 0),
     },
   };
+}
+
+function choiceOf(step: AuditedLlmCall, all: readonly AuditedLlmCall[], mask: (text: string) => string) {
+  const { provider, call, attempt } = step;
+  const before = attempt === null ? undefined : all.findLast((other) => other.call === call && other.attempt === attempt - 1);
+  return { provider: mask(provider), reason: summaryOf(before?.errorMessage ?? null, mask) };
 }
 
 const usageOf = ({ promptTokens, completionTokens, totalTokens, costMicros }: AuditedLlmCall) => ({

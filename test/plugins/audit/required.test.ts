@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { LogLine, Statement } from '../../../kernel/index.ts';
 import { definePlugin, defineTool, ok } from '../../../kernel/index.ts';
 import audit from '../../../plugins/audit/index.ts';
+import type {} from '../../../plugins/pricing/contract.ts';
 import { breathe } from '../../harness/fake-clock.ts';
 import type { HostOptions, TestHost } from '../../harness/index.ts';
 import { agentFile, startHost, until } from '../../harness/index.ts';
@@ -20,6 +21,7 @@ describe('an audit row that cannot be written', function () {
 
   const start = (config: HostOptions['config'] = {}): Promise<TestHost> => {
     ran = 0;
+    lines.length = 0;
     const effects = definePlugin({
       name: 'effects',
       setup(ctx) {
@@ -38,11 +40,14 @@ describe('an audit row that cannot be written', function () {
     host.model.always({ calls: [{ name: 'effect' }, { name: 'effect' }] });
     const outcome = await host.say('t', 'go');
     expect(outcome.status).to.equal('failed');
+    expect(outcome.error).to.include({ code: 'ORYX_AUDIT_FAILED' });
+    expect(lines.filter(({ message }) => message === 'run failed').map(({ traceId }) => traceId)).to.deep.equal([outcome.turnId]);
     expect(ran).to.equal(1);
     expect(host.model.requests).to.have.length(1);
     expect(await host.rows('tool_invocations')).to.deep.equal([]);
     const answer = await host.request('POST', '/api/v1/agents/t/invoke', { content: 'go' });
-    expect(answer.status).to.be.at.least(400);
+    expect(answer.status).to.equal(503);
+    expect(answer.text).to.include('could not be recorded').and.include('audit.required');
     expect(answer.text).to.not.match(/INSERT|SQLITE|no rows today/);
   });
 
@@ -50,12 +55,26 @@ describe('an audit row that cannot be written', function () {
     await using host = await start();
     await write(host, broken('llm_calls'));
     host.model.always({ calls: [{ name: 'effect' }] });
-    expect((await host.say('t', 'go')).status).to.equal('failed');
+    expect((await host.say('t', 'go')).error).to.include({ code: 'ORYX_AUDIT_FAILED' });
     expect(ran).to.equal(0);
     expect(await host.rows('llm_calls')).to.deep.equal([]);
     await write(host, repaired);
     host.model.always({ content: 'fine' });
     expect(await host.say('t', 'go')).to.include({ status: 'completed', reply: 'fine' });
+  });
+
+  it('fails the run also when the row cannot even be made', async () => {
+    await using host = await start();
+    await host.kernel.unload('pricing');
+    const costMicros = (): never => {
+      throw new Error('no prices today');
+    };
+    await host.kernel.load(
+      definePlugin({ name: 'bad-prices', setup: (ctx) => void ctx.register('pricing', { name: 'pricing', costMicros }) }),
+    );
+    host.model.always({ calls: [{ name: 'effect' }] });
+    expect((await host.say('t', 'go')).status).to.equal('failed');
+    expect([ran, await host.rows('llm_calls')]).to.deep.equal([0, []]);
   });
 
   it('does not happen while the plugin is swapped: every call of every run has its row', async () => {

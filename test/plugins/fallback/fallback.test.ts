@@ -66,22 +66,35 @@ describe('an agent that names other models', function () {
     expect(chain.servers[1]?.requests.at(-1)?.body.temperature).to.equal(0.5);
   });
 
-  it('passes over a candidate whose provider does not exist, and says so', async () => {
+  it('counts a candidate whose provider does not exist as one that failed, with its row', async () => {
     chain.answering(status(503));
     const outcome = await chain.host.say('missing', 'hi');
     expect(outcome.reply).to.equal('answer of p2');
-    expect(await chain.attempts(outcome.turnId)).to.deep.equal(['p1 failed', 'p2 success']);
-    const line = warnings('a fallback model is passed over: its provider is not registered').find(
-      ({ traceId }) => traceId === outcome.turnId,
-    );
-    expect(line?.fields).to.deep.equal({ candidate: 'never/m' });
+    expect(await chain.attempts(outcome.turnId)).to.deep.equal(['p1 failed', 'never failed', 'p2 success']);
+    expect(chain.asked()).to.deep.equal([1, 1, 0]);
   });
 
-  it('fails with the failure of the last one that was asked when only missing ones are left', async () => {
+  it('fails with the failure of the last one, also when that does not exist', async () => {
     chain.answering(status(503));
     const outcome = await chain.host.say('useless', 'hi');
-    expect(outcome.error?.message).to.include('"p1" answered 503');
+    expect(outcome.error?.message).to.include('provider "never" does not exist');
+    expect(await chain.attempts(outcome.turnId)).to.deep.equal(['p1 failed', 'never failed']);
     expect(chain.asked()).to.deep.equal([1, 0, 0]);
+  });
+
+  it('tells in the trace of the run why each model was asked', async () => {
+    chain.answering(status(503));
+    const { turnId } = await chain.host.say('missing', 'hi');
+    const { data } = await chain.host.request('GET', `/api/v1/audit/trace/${turnId}`);
+    const steps = data.steps as readonly { readonly provider: string; readonly success: boolean; readonly reason: string | null }[];
+    expect(steps.map(({ provider, success }) => [provider, success])).to.deep.equal([
+      ['p1', false],
+      ['never', false],
+      ['p2', true],
+    ]);
+    expect(steps[0]?.reason).to.equal(null);
+    expect(steps[1]?.reason).to.match(/^Provider "p1" answered 503/);
+    expect(steps[2]?.reason).to.match(/^provider "never" does not exist/);
   });
 
   it('switches when its own provider was deleted, and the attempt is recorded', async () => {
