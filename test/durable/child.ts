@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import { boot } from '../../config/boot.ts';
 import { linesPlugin } from './lines-plugin.ts';
+import { pagerPlugin } from './pager-plugin.ts';
+import { scheduleCrashPlugin } from './schedule-crash-plugin.ts';
 
 interface ChildOptions {
   readonly home: string;
@@ -16,7 +18,7 @@ const host = await boot({
   cwd: home,
   env: { ORYXOS_FAILPOINT: failpoint },
   flags: { 'server.port': 0, 'logging.level': 'error', 'oryxos.providers': [{ name: 'scripted', baseUrl: modelUrl }] },
-  plugins: [linesPlugin(home)],
+  plugins: [linesPlugin(home), pagerPlugin(), scheduleCrashPlugin(failpoint)],
 });
 process.send?.({ url: host.url });
 process.on('SIGTERM', () => void host.close().then(() => process.exit(0)));
