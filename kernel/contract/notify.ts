@@ -36,7 +36,7 @@ export type NotifyOutcome =
       readonly retryAfterMs?: number;
     };
 
-/** At most `count` messages in any run of them at once, and one more each `perMs / count` milliseconds. */
+/** A bucket of `count` tokens: a message takes one, which comes back `perMs` later. So never more than `count` in any span of `perMs`. */
 export interface NotifyRate {
   readonly count: number;
   readonly perMs: number;
@@ -54,7 +54,9 @@ export interface NotifyRate {
  *   async send({ content, key }, { url }, http, signal) {
  *     const headers = { 'content-type': 'application/json', 'idempotency-key': key };
  *     const body = JSON.stringify({ text: content });
- *     const { status } = await http.request({ method: 'POST', url, headers, body, signal, connectTimeoutMs: 10_000 });
+ *     const answer = await http.request({ method: 'POST', url, headers, body, signal, connectTimeoutMs: 10_000 });
+ *     for await (const _ of answer.body) break;
+ *     const { status } = answer;
  *     return status < 300 ? { ok: true } : { ok: false, kind: 'refused', message: `the pager answered ${status}` };
  *   },
  * });
