@@ -95,6 +95,8 @@ function programmed(mode: BootOptions['mode'], env: BootOptions['env']): Readonl
     engine: { failpoint: env['ORYXOS_FAILPOINT'] ?? '' },
     system: { version: packageVersion, kind: mode },
     executions: { recovers: mode === 'serve' },
+    notify: { delivers: mode === 'serve' },
+    channels: { recovers: mode === 'serve' },
     openapi: { version: packageVersion },
     backup: { version: packageVersion },
   };

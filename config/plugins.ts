@@ -1,10 +1,16 @@
 /** What OryxOS is made of: built-in plugins and adapters, in the order in which they are loaded. */
-import { definePlugin, type Plugin, type ProviderAdapter } from '../kernel/index.ts';
+import { type Channel, type Context, definePlugin, type NotifyAdapter, type Plugin, type ProviderAdapter } from '../kernel/index.ts';
+import { feishuChannel } from '../adapters/channel/feishu.ts';
+import { dingtalkAdapter } from '../adapters/notify/dingtalk.ts';
+import { feishuAdapter } from '../adapters/notify/feishu.ts';
+import { webhookAdapter } from '../adapters/notify/webhook.ts';
+import { wecomAdapter } from '../adapters/notify/wecom.ts';
 import { mockAdapter } from '../adapters/provider/mock.ts';
 import { openaiAdapter } from '../adapters/provider/openai.ts';
 import agents from '../plugins/agents/index.ts';
 import audit from '../plugins/audit/index.ts';
 import backup from '../plugins/backup/index.ts';
+import channels from '../plugins/channels/index.ts';
 import conversations from '../plugins/conversations/index.ts';
 import engine from '../plugins/engine/index.ts';
 import executions from '../plugins/executions/index.ts';
@@ -14,6 +20,7 @@ import loader from '../plugins/loader/index.ts';
 import logging from '../plugins/logging/index.ts';
 import memory from '../plugins/memory/index.ts';
 import metrics from '../plugins/metrics/index.ts';
+import notify from '../plugins/notify/index.ts';
 import openapi from '../plugins/openapi/index.ts';
 import outside from '../plugins/outside/index.ts';
 import policy from '../plugins/policy/index.ts';
@@ -52,21 +59,45 @@ export const builtInPlugins: readonly Plugin[] = [
   audit,
   trace,
   metrics,
+  notify,
+  channels,
   memory,
   conversations,
   executions,
   schedules,
   tools,
-  system,
   loader,
+  system,
 ];
 
 /** What providers can speak; an adapter of a caller takes the place of the one that has its name. */
 export const builtInAdapters: readonly ProviderAdapter[] = [openaiAdapter, mockAdapter];
 
-/** Each adapter is a plugin, so that it can be left out like one. `replacements` take the place of those that have their names. */
+/** What channels to people can be; each is the `type` of its name. */
+export const notifyAdapters: readonly NotifyAdapter[] = [feishuAdapter, wecomAdapter, dingtalkAdapter, webhookAdapter];
+
+/** Through what people can talk to agents; each is the `type` of its name. */
+export const channelAdapters: readonly Channel[] = [feishuChannel];
+
+/**
+ * Each name is a plugin, so that it can be left out like one, with all that it speaks. `replacements` take the place of those that have
+ * their names.
+ */
 export function adapterPlugins(replacements: readonly ProviderAdapter[]): readonly Plugin[] {
-  const names = new Set(replacements.map(({ name }) => name));
-  const adapters = [...builtInAdapters.filter(({ name }) => !names.has(name)), ...replacements];
-  return adapters.map((adapter) => definePlugin({ name: adapter.name, setup: (ctx) => void ctx.register('providerAdapter', adapter) }));
+  const replaced = new Set(replacements.map(({ name }) => name));
+  const providers = [...builtInAdapters.filter(({ name }) => !replaced.has(name)), ...replacements];
+  const registering: readonly (readonly [string, (ctx: Context) => void])[] = [
+    ...providers.map((adapter) => [adapter.name, (ctx: Context) => void ctx.register('providerAdapter', adapter)] as const),
+    ...notifyAdapters.map((adapter) => [adapter.name, (ctx: Context) => void ctx.register('notifyAdapter', adapter)] as const),
+    ...channelAdapters.map((adapter) => [adapter.name, (ctx: Context) => void ctx.register('channel', adapter)] as const),
+  ];
+  const names = [...new Set(registering.map(([name]) => name))];
+  return names.map((name) =>
+    definePlugin({
+      name,
+      setup(ctx) {
+        for (const [owner, register] of registering) if (owner === name) register(ctx);
+      },
+    }),
+  );
 }

@@ -1,12 +1,15 @@
 /** Channels to people, and the outbox in which every message waits until it is delivered. */
 import type { NotifyTarget } from '../../kernel/index.ts';
 
+export { splitText } from './split-text.ts';
+
 /** A channel as others may know it; secrets are not in it. */
 export interface NotifyChannel {
   readonly name: string;
   /** Name of the adapter that speaks to it: "feishu", "wecom", "dingtalk", "webhook", or that of a plugin. */
   readonly type: string;
   readonly description: string | null;
+  /** A message that names no channel goes to this one; true for exactly one, if there is any. */
   readonly isDefault: boolean;
 }
 

@@ -18,7 +18,7 @@ export async function failureReport(
   if (notifier === undefined) return `"${channel}" was not told: no plugin here can send notifications`;
   const content = `Schedule "${name}" of agent "${profile}" ${status}: ${errorMessage ?? 'no reason is known'}\nTrace: ${traceId}`;
   try {
-    await notifier.notify(channel, content, `schedule-failure:${traceId}`);
+    await notifier.notify(channel, content, `schedule-failure:${traceId}`, { traceId, agent: profile });
     return `"${channel}" was told`;
   } catch (error) {
     return `"${channel}" could not be told: ${messageOf(error)}`;
