@@ -40,6 +40,7 @@ export const ERROR_STATUS = {
   ORYX_HOOK_FAILED: 500,
   ORYX_CONFIG: 400,
   ORYX_SECRET_KEY: 500,
+  ORYX_CHANNEL_UNREADY: 503,
 } as const;
 
 /** A code of the catalogue. */

@@ -6,6 +6,8 @@ export interface HttpRequest<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
+  /** The body's text as it came, for signatures; "" for a route that takes none. */
+  readonly rawBody: string;
   readonly method: string;
   /** Path without query, percent-encoded as it came. */
   readonly path: string;

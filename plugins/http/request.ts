@@ -37,6 +37,11 @@ class CheckedRequest implements HttpRequest {
 
   readonly setHeader = (name: string, value: string): void => this.#ctx.set(name, value);
 
+  get rawBody(): string {
+    const raw: unknown = this.#ctx.request.rawBody;
+    return typeof raw === 'string' ? raw : '';
+  }
+
   get signal(): AbortSignal {
     return (this.#signal ??= goneSignal(this.#ctx));
   }
