@@ -1,6 +1,6 @@
 /** Agents and profiles as the API shows them. */
 import type { Provider, ReadonlyRegistry, Tool } from '../../kernel/index.ts';
-import type { AgentView } from './contract.ts';
+import type { AgentCheck, AgentView } from './contract.ts';
 import type { AgentDefinition, Reference } from './derive.ts';
 import type { RosterEntry } from './roster.ts';
 
@@ -17,6 +17,7 @@ export interface ProfileView {
 export interface Surroundings {
   readonly providers: ReadonlyRegistry<Provider>;
   readonly tools: ReadonlyRegistry<Tool>;
+  readonly checks: ReadonlyRegistry<AgentCheck>;
 }
 
 /** The agent with its warnings of now. A broken one has only name, status and error. */
@@ -44,7 +45,7 @@ export function profileViewOf({ profile }: AgentDefinition): ProfileView {
 }
 
 /** Names that nobody has registered: each may still come, so none of them is an error. */
-function missingOf(agent: AgentDefinition, { providers, tools }: Surroundings): readonly string[] {
+function missingOf(agent: AgentDefinition, { providers, tools, checks }: Surroundings): readonly string[] {
   const unknownProvider = ({ text }: Reference): boolean => providers.get(text) === undefined;
   const unknownTool = ({ text }: Reference): boolean => {
     const source = text.endsWith(':*') ? text.slice(0, -2) : undefined;
@@ -57,7 +58,11 @@ function missingOf(agent: AgentDefinition, { providers, tools }: Surroundings): 
       [agent.provider].filter(unknownProvider),
       (name) => `there is no provider "${name}" now: messages to this agent fail until there is`,
     ),
-    ...lines(agent.fallback.filter(unknownProvider), (name) => `fallback provider "${name}" is unknown and is passed over`),
+    ...lines(agent.fallback.filter(unknownProvider), (name) => `fallback provider "${name}" is unknown: an attempt with it fails at once`),
     ...lines(agent.tools.filter(unknownTool), (name) => `tool "${name}" is unknown and is not offered to the model`),
+    ...checks
+      .list()
+      .flatMap((check) => check.warnings(agent.profile))
+      .map(({ path, message }) => `line ${agent.positionOf(path).line}: ${message}`),
   ];
 }

@@ -1,4 +1,5 @@
 /** Agents: directories whose AGENT.md says who they are. */
+import type { Named, Profile } from '../../kernel/index.ts';
 
 /** What is wrong with an AGENT.md, where, and what to do about it. */
 export interface AgentError {
@@ -62,6 +63,22 @@ export { cronProblem } from './cron-syntax.ts';
 export { parseFrontMatter } from './front-matter.ts';
 export { isZone } from './zone.ts';
 
+/** Something in an AGENT.md that will not work as it is now. */
+export interface AgentWarning {
+  /** Where in the front matter, e.g. `['schedules', 0, 'on_failure']`. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/**
+ * Looks for names in an AGENT.md that the plugin should know and does not. Registered in the extension point `agentCheck`, and asked whenever
+ * somebody looks at an agent: what is missing may still come, so it is a warning and never an error.
+ */
+export interface AgentCheck extends Named {
+  /** `profile.frontmatter` holds the keys as they were written. Must not throw. */
+  warnings(profile: Profile): readonly AgentWarning[];
+}
+
 /** The agents of the workspace. */
 export interface Agents {
   list(): readonly AgentView[];
@@ -86,5 +103,8 @@ export interface Agents {
 declare module '../../kernel/index.ts' {
   interface Services {
     agents: Agents;
+  }
+  interface Extensions {
+    agentCheck: AgentCheck;
   }
 }

@@ -19,6 +19,8 @@ export interface AgentDefinition {
   readonly tools: readonly Reference[];
   readonly provider: Reference;
   readonly fallback: readonly Reference[];
+  /** Where something of the front matter stands. */
+  readonly positionOf: FrontMatter['positionOf'];
   /** What is odd about the text itself, each with its line. */
   readonly warnings: readonly string[];
 }
@@ -106,6 +108,7 @@ function definitionOf(matter: FrontMatter, options: DeriveOptions): AgentDefinit
     tools,
     provider: provider.name,
     fallback: provider.fallback,
+    positionOf: matter.positionOf,
     warnings,
   };
 }

@@ -58,7 +58,8 @@ export default definePlugin({
       clock,
       log,
     });
-    const agents = createAgents({ roster, follower, editor, deletions, surroundings: { providers, tools: ctx.registry('tool') } });
+    const surroundings = { providers, tools: ctx.registry('tool'), checks: ctx.registry('agentCheck') };
+    const agents = createAgents({ roster, follower, editor, deletions, surroundings });
     ctx.provide('agents', agents);
     ctx.provide(
       'profiles',
