@@ -16,6 +16,7 @@ const PARTS = [
   'config',
   'workspace-template',
   'test/harness',
+  'test/contract',
   'test/architecture.test.ts',
   'tsconfig.json',
   'package.json',
@@ -86,7 +87,7 @@ function testOf({ text }: Block): string {
 describe('a recipe of CONTRIBUTING.md', function () {
   this.timeout(300_000);
 
-  for (const title of ['a tool', 'a REST route', 'a table']) {
+  for (const title of ['a tool', 'a notify adapter', 'a REST route', 'a table']) {
     it(`(${title}) builds, keeps the rules of the house, works, and leaves without a trace`, async () => {
       const blocks = (await recipes()).get(title) ?? [];
       const changes = blocks.filter(({ kind }) => kind !== 'sh');
@@ -124,6 +125,6 @@ describe('a recipe of CONTRIBUTING.md', function () {
   }
 
   it('is run here, whichever there is', async () => {
-    expect([...(await recipes()).keys()]).to.deep.equal(['a tool', 'a REST route', 'a table']);
+    expect([...(await recipes()).keys()]).to.deep.equal(['a tool', 'a notify adapter', 'a REST route', 'a table']);
   });
 });

@@ -1,7 +1,8 @@
 // @ts-check
-/** Greets people: a tool for agents, a route for everybody else, and a guard for those who want to be left alone. */
+/** Greets people: a tool for agents, a route for everybody else, a type of channel, and a guard for those who want to be left alone. */
 import { definePlugin, refuse } from 'oryxos';
 import { greetTool } from './lib/greet-tool.js';
+import { helloAdapter } from './lib/hello-adapter.js';
 import { helloRoute } from './lib/hello-route.js';
 import { mentions } from './lib/mentions.js';
 
@@ -25,6 +26,7 @@ export default definePlugin({
 
     ctx.register('tool', greetTool(greeting));
     ctx.register('route', helloRoute(greeting));
+    ctx.register('notifyAdapter', helloAdapter());
 
     // Asked before each tool call, whoever the tool belongs to. No answer means no objection; if it throws, the call is refused.
     ctx.tap('beforeToolCall', ({ input }) => {

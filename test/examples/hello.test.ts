@@ -27,6 +27,7 @@ async function expectToWork(host: TestHost): Promise<void> {
   expect((await viewOf(host, NAME))?.effects).to.deep.equal([
     'tool greet_from_list',
     'route GET /api/v1/hello/{who}',
+    'notifyAdapter hello',
     'tap beforeToolCall',
   ]);
 }
@@ -48,6 +49,7 @@ describe('the example plugin', function () {
       'README.md',
       'index.js',
       'lib/greet-tool.js',
+      'lib/hello-adapter.js',
       'lib/hello-route.js',
       'lib/mentions.js',
       'package.json',
@@ -86,7 +88,7 @@ describe('the example plugin', function () {
       await writeFile(join(scratch, 'new', path), content);
     }
     for (const [directory, passed] of [
-      ['hello', 5],
+      ['hello', 6],
       ['new', 1],
     ] as const) {
       const { stdout } = await run(process.execPath, [...nodeArguments, '--test', '--test-reporter=tap'], {

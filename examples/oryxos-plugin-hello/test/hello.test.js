@@ -1,6 +1,8 @@
 // @ts-check
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { agentFile, startHost } from 'oryxos/testing';
@@ -62,6 +64,35 @@ test('the route greets, and refuses what its schemas do not allow', async () => 
     assert.equal((await host.request('GET', '/api/v1/hello/%20')).status, 400);
   } finally {
     await host.stop();
+  }
+});
+
+test('a channel of the type hello posts greetings, and says what the greeter refuses', async () => {
+  /** @type {unknown[]} */
+  const greetings = [];
+  const greeter = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    greetings.push(JSON.parse(body));
+    response.writeHead(greetings.length === 1 ? 204 : 403).end();
+  }).listen(0, '127.0.0.1');
+  await once(greeter, 'listening');
+  const address = greeter.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const host = await started();
+  try {
+    const channel = { name: 'greeter', type: 'hello', url: `http://127.0.0.1:${address.port}/` };
+    assert.equal((await host.request('POST', '/api/v1/notify-channels', channel)).status, 200);
+    const sent = await host.request('POST', '/api/v1/notify-channels/greeter/test', { content: 'Hello, Ada!' });
+    assert.equal(sent.data.state, 'delivered');
+    const refused = await host.request('POST', '/api/v1/notify-channels/greeter/test', { content: 'Hello, Grace!' });
+    assert.equal(refused.data.state, 'failed');
+    assert.match(refused.data.error, /the greeter answered 403/);
+    assert.deepEqual(greetings, [{ greeting: 'Hello, Ada!' }, { greeting: 'Hello, Grace!' }]);
+  } finally {
+    await host.stop();
+    greeter.closeAllConnections();
+    greeter.close();
   }
 });
 
