@@ -3,6 +3,7 @@ import type { Clock, Context, Disposer, HookName, Named, Registration, ServiceNa
 import type { Exhibit, Showcase } from './showcase.ts';
 import type { HookSlot, Tap } from './hook-slot.ts';
 import type { LogHub } from './log.ts';
+import type { LiveConfig } from './live-config.ts';
 import type { Announce, Entry, Owner, Registry } from './registry.ts';
 import type { Scope } from './scope.ts';
 import { OryxError } from './errors.ts';
@@ -29,7 +30,7 @@ export interface Run {
   readonly owner: Owner;
   readonly scope: Scope;
   readonly showcase: Showcase;
-  readonly config: unknown;
+  readonly config: LiveConfig;
   readonly services: Readonly<Record<string, unknown>>;
   /** Services it offers, also while nobody can see them yet. */
   readonly provides: Map<string, unknown>;
@@ -75,7 +76,13 @@ export function createContext(world: World, run: Run, scope: Scope = run.scope, 
 
   return {
     name,
-    config: run.config,
+    get config() {
+      return run.config.current;
+    },
+    onConfig: (fn) => {
+      run.config.listeners.add(fn);
+      return scope.own('listener for settings', () => void run.config.listeners.delete(fn));
+    },
     services: run.services as AnyContext['services'],
     log,
     clock: world.clock,
@@ -83,7 +90,7 @@ export function createContext(world: World, run: Run, scope: Scope = run.scope, 
     own: (label, undo) => scope.own(label, undo),
     fork: (label) => {
       const child = scope.child(label);
-      return { ...createContext(world, run, child, `${name}/${label}`), [Symbol.asyncDispose]: () => child.close() };
+      return Object.assign(createContext(world, run, child, `${name}/${label}`), { [Symbol.asyncDispose]: () => child.close() });
     },
     register: (point, item) => enlist(world.registry(point) as unknown as Registry<typeof item>, item),
     registry: (point) => world.registry(point) as never,

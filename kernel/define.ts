@@ -4,8 +4,11 @@ import type { FromSchema, JsonSchema } from './schema.ts';
 
 const BRAND = Symbol.for('oryxos.plugin');
 
+/** Names of settings; any name where the schema is not known while compiling. */
+type SettingOf<S> = unknown extends FromSchema<S> ? string : keyof FromSchema<S> & string;
+
 /**
- * Declares a plugin. `config` types `ctx.config`, `requires` types `ctx.services`.
+ * Declares a plugin. `config` types `ctx.config`, `requires` types `ctx.services`; `live` names settings that it takes while it runs.
  *
  * @example
  * ```ts
@@ -24,6 +27,7 @@ export function definePlugin<const S extends JsonSchema = JsonSchema, const R ex
   readonly requires?: readonly R[];
   readonly configAt?: string | Readonly<Record<string, string>>;
   readonly config?: S;
+  readonly live?: readonly SettingOf<S>[];
   readonly guard?: boolean;
   setup(ctx: Context<FromSchema<S>, R>): void | Promise<void>;
 }): Plugin {

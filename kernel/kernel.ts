@@ -2,12 +2,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock, Kernel, Logger, Named, Plugin, PluginStatus, ServiceName, Services } from './contract/index.ts';
 import { Barrier } from './barrier.ts';
+import { ChangeQueue } from './change-queue.ts';
 import type { ServiceItem, World } from './context.ts';
 import { OryxError } from './errors.ts';
 import { Gate } from './gate.ts';
 import { HOOKS } from './hook-table.ts';
 import { HookSlot } from './hook-slot.ts';
 import { Lifecycle } from './lifecycle.ts';
+import type { Loaded } from './loaded.ts';
 import { type LastResort, LogHub } from './log.ts';
 import type { HookRunner, LoopHost } from './loop-host.ts';
 import { Registry, type Owner } from './registry.ts';
@@ -21,7 +23,7 @@ export interface KernelHost extends Kernel, LoopHost {
   hasService(name: ServiceName): boolean;
   /** Adds a service that lives as long as the kernel. Throws ORYX_SERVICE_TAKEN. */
   provideBuiltIn<S extends ServiceName>(name: S, service: Services[S]): void;
-  /** Resolves when every change asked for so far is done, with what follows from it. */
+  /** Resolves when every change asked for so far is done, with what follows from it; a setup that takes longer than a second is not waited for. */
   settled(): Promise<void>;
   /** How many taps plugins have on all hooks. */
   tapCount(): number;
@@ -57,7 +59,7 @@ class Host implements KernelHost {
   readonly #self: Owner;
   readonly #barrier: Barrier;
   readonly #registries = new Map<string, Registry<Named>>();
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #queue: ChangeQueue;
   #isSettleQueued = false;
   #closing: Promise<void> | undefined;
 
@@ -77,7 +79,8 @@ class Host implements KernelHost {
       registry: (point) => this.#registry(point),
       outside: AsyncLocalStorage.snapshot(),
     };
-    this.#lifecycle = new Lifecycle(this.#world, barrier);
+    this.#queue = new ChangeQueue(this.#world);
+    this.#lifecycle = new Lifecycle(this.#world, barrier, this.#queue);
 
     const guard = { owner: this.#self, stage: -Infinity, required: false, run: () => this.#lifecycle.guardRefusal() };
     for (const slot of [slots.beforeToolCall, slots.onClaim]) slot.add(guard);
@@ -109,19 +112,19 @@ class Host implements KernelHost {
   }
 
   load(plugin: Plugin, config?: unknown): Promise<PluginStatus> {
-    return this.#change(() => this.#lifecycle.load(plugin, config));
+    return this.#change(() => this.#lifecycle.load({ plugin, config }));
   }
 
   replace(plugin: Plugin, config?: unknown): Promise<PluginStatus> {
-    return this.#change(() => this.#lifecycle.replace(plugin, config));
+    return this.#change(() => this.#lifecycle.replace({ plugin, config }));
   }
 
   unload(name: string): Promise<void> {
-    return this.#serial(() => this.#lifecycle.unload(name));
+    return this.#queue.run(() => this.#lifecycle.unload(name));
   }
 
   settled(): Promise<void> {
-    return this.#serial(() => this.#lifecycle.settle());
+    return this.#queue.run(() => this.#lifecycle.settle());
   }
 
   status(): readonly PluginStatus[] {
@@ -135,7 +138,7 @@ class Host implements KernelHost {
 
   close(): Promise<void> {
     if (this.#closing) return this.#closing;
-    this.#closing = this.#serial(() => this.#lifecycle.stopAll()).finally(() => this.#end());
+    this.#closing = this.#queue.run(() => this.#lifecycle.stopAll()).finally(() => this.#end());
     this.#lifecycle.end();
     return this.#closing;
   }
@@ -144,23 +147,16 @@ class Host implements KernelHost {
     return this.close();
   }
 
-  /** Runs changes one after another, outside of the call that asked for them. */
-  #serial<T>(change: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(() => this.#world.outside(change));
-    this.#queue = done.catch(() => undefined);
-    return done;
-  }
-
-  #change<T>(change: () => Promise<T>): Promise<T> {
-    if (this.#closing) return Promise.reject(new OryxError('ORYX_STOPPING', 'the host is stopping and takes no more plugins'));
-    return this.#serial(change);
+  async #change(change: () => Promise<Loaded>): Promise<PluginStatus> {
+    if (this.#closing) throw new OryxError('ORYX_STOPPING', 'the host is stopping and takes no more plugins');
+    return this.#lifecycle.statusOf(await this.#queue.run(change));
   }
 
   /** A plugin that is active offered or withdrew a service. */
   #queueSettle(): void {
     if (this.#isSettleQueued) return;
     this.#isSettleQueued = true;
-    void this.#serial(() => {
+    void this.#queue.run(() => {
       this.#isSettleQueued = false;
       return this.#lifecycle.settle();
     });

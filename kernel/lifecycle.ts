@@ -1,12 +1,15 @@
 /** The life of all plugins: which are loaded, which run, and why not. Not for concurrent use: the host runs one change after another. */
-import type { Plugin, PluginState, PluginStatus, Refusal } from './contract/index.ts';
+import type { PluginState, PluginStatus, Refusal } from './contract/index.ts';
 import type { Barrier } from './barrier.ts';
+import type { ChangeQueue } from './change-queue.ts';
 import type { Run, World } from './context.ts';
 import { OryxError, toError } from './errors.ts';
-import { NOBODY, activate, dependentsOf, isFresh, missingServices, serviceFinder, type FindService, type Loaded } from './loaded.ts';
+import { changeConfig, isLiveChange } from './live-config.ts';
+import type { Candidate, FindService, Loaded } from './loaded.ts';
+import { NOBODY, activate, dependentsOf, isFresh, missingServices, serviceFinder } from './loaded.ts';
 import type { Owner } from './registry.ts';
 import { refuse } from './result.ts';
-import { closeRun, stage } from './run.ts';
+import { checkedConfig, closeRun, stage } from './run.ts';
 import { swap } from './swap.ts';
 
 /**
@@ -16,44 +19,48 @@ import { swap } from './swap.ts';
 export class Lifecycle {
   readonly world: World;
   readonly barrier: Barrier;
+  readonly #queue: ChangeQueue;
   readonly #loaded = new Map<string, Loaded>();
   readonly #generations = new Map<string, number>();
   readonly #find: FindService;
-  #cancelSetup: (reason: Error) => void = () => undefined;
+  readonly #setups = new Set<AbortController>();
   #isEnding = false;
 
-  constructor(world: World, barrier: Barrier) {
+  constructor(world: World, barrier: Barrier, queue: ChangeQueue) {
     this.world = world;
     this.barrier = barrier;
+    this.#queue = queue;
     this.#find = serviceFinder(world.services);
   }
 
   /** Throws ORYX_PLUGIN_LOADED. */
-  async load(plugin: Plugin, config: unknown): Promise<PluginStatus> {
-    const { name } = plugin;
+  async load(next: Candidate): Promise<Loaded> {
+    const { name } = next.plugin;
     if (this.#loaded.has(name))
       throw new OryxError('ORYX_PLUGIN_LOADED', `a plugin named "${name}" is loaded already; replace or unload it`);
-    return this.#begin(plugin, config);
+    const loaded: Loaded = { ...next, generation: this.#nextGeneration(name), state: 'pending' };
+    this.#loaded.set(name, loaded);
+    await this.settle();
+    return loaded;
   }
 
-  async replace(plugin: Plugin, config: unknown): Promise<PluginStatus> {
-    const loaded = this.#loaded.get(plugin.name);
-    if (!loaded?.run) return this.#begin(plugin, config);
-    try {
-      const closeOld = await swap(this, loaded, loaded.run, plugin, config);
-      Object.assign(loaded, { plugin, config, generation: this.#nextGeneration(plugin.name) });
-      await closeOld();
-    } catch (error) {
-      loaded.error = toError(error);
-      this.#log('a plugin could not be replaced and goes on as it was', { failed: plugin.name, error });
-    }
+  async replace(next: Candidate): Promise<Loaded> {
+    const { name } = next.plugin;
+    const loaded = this.#loaded.get(name);
+    if (!loaded) return this.load(next);
+    await this.#giveUp(loaded, 'changed again');
+    if (!loaded.run) {
+      delete loaded.error;
+      Object.assign(loaded, next, { generation: this.#nextGeneration(name), state: 'pending' });
+    } else if (!(await this.#adapt(loaded, loaded.run, next))) await this.#exchange(loaded, loaded.run, next);
     await this.settle();
-    return this.#statusOf(loaded);
+    return loaded;
   }
 
   async unload(name: string): Promise<void> {
     const loaded = this.#loaded.get(name);
     if (!loaded) return;
+    await this.#giveUp(loaded, 'unloaded');
     await this.#stop(loaded, 'stopping');
     this.#loaded.delete(name);
     await this.settle();
@@ -64,8 +71,9 @@ export class Lifecycle {
     for (let isChanged = true; isChanged && !this.#isEnding; ) {
       isChanged = false;
       for (const loaded of this.#loaded.values()) {
+        const canStart = loaded.state === 'pending' && !loaded.setup && missingServices(loaded.plugin, this.#find).length === 0;
         if (loaded.run && !isFresh(loaded.run, this.#find)) await this.#stop(loaded, 'pending');
-        else if (loaded.state === 'pending' && missingServices(loaded.plugin, this.#find).length === 0) await this.#start(loaded);
+        else if (canStart) await this.#start(loaded);
         else continue;
         isChanged = true;
       }
@@ -75,17 +83,18 @@ export class Lifecycle {
   /** From now on nothing starts; a setup under way fails. May be called while a change is under way. */
   end(): void {
     this.#isEnding = true;
-    this.#cancelSetup(stopping());
+    for (const setup of this.#setups) setup.abort(stopping());
   }
 
   /** Stops everything, last loaded first. Guards stay in the list until the end, so that nothing runs unguarded meanwhile. */
   async stopAll(): Promise<void> {
+    for (const loaded of this.#loaded.values()) await this.#giveUp(loaded, 'unloaded');
     for (const loaded of this.running()) await this.#stop(loaded, 'stopping');
     this.#loaded.clear();
   }
 
   status(): readonly PluginStatus[] {
-    return Array.from(this.#loaded.values(), (loaded) => this.#statusOf(loaded));
+    return Array.from(this.#loaded.values(), (loaded) => this.statusOf(loaded));
   }
 
   /** The refusal of a guard that should be running and is not. */
@@ -102,42 +111,94 @@ export class Lifecycle {
     return [...this.#loaded.values()].filter(({ run }) => run !== undefined).toReversed();
   }
 
-  /** Sets a plugin up where nobody sees it; rejects with ORYX_STOPPING once the end has begun. */
-  async stage(plugin: Plugin, config: unknown, find: FindService, leaving: ReadonlySet<Owner>): Promise<Run> {
+  /** Sets a plugin up where nobody sees it; rejects with ORYX_SERVICE_MISSING, and with ORYX_STOPPING once the end has begun. */
+  async stage({ plugin, config }: Candidate, find: FindService, leaving: ReadonlySet<Owner>, cancel = new AbortController()): Promise<Run> {
     if (this.#isEnding) throw stopping();
+    const missing = missingServices(plugin, find);
+    if (missing.length > 0) throw new OryxError('ORYX_SERVICE_MISSING', `plugin "${plugin.name}" requires ${missing.join(', ')}`);
     const services = Object.freeze(Object.fromEntries(plugin.requires.map((name) => [name, find(name)])));
-    return stage(this.world, { plugin, config, services, leaving }, (cancel) => {
-      this.#cancelSetup = cancel;
-    });
-  }
-
-  async #begin(plugin: Plugin, config: unknown): Promise<PluginStatus> {
-    const loaded: Loaded = { plugin, config, generation: this.#nextGeneration(plugin.name), state: 'pending' };
-    this.#loaded.set(plugin.name, loaded);
-    await this.settle();
-    return this.#statusOf(loaded);
+    this.#setups.add(cancel);
+    const run = stage(this.world, { plugin, config, services, leaving, cancelled: cancel.signal });
+    return run.finally(() => this.#setups.delete(cancel));
   }
 
   async #start(loaded: Loaded): Promise<void> {
     loaded.state = 'starting';
-    try {
-      const run = await this.stage(loaded.plugin, loaded.config, this.#find, NOBODY);
-      try {
-        await this.barrier.during(() => this.#show(loaded, run));
-      } finally {
-        if (loaded.run !== run) await closeRun(this.world, run);
+    await this.#setUp(loaded, loaded, NOBODY, async (run) => {
+      await this.barrier.during(() => this.#show(loaded, run)).finally(() => (loaded.run === run ? undefined : closeRun(this.world, run)));
+    });
+  }
+
+  /** Puts a new run in the place of the old one, or leaves the old one alone. */
+  #exchange(loaded: Loaded, old: Run, next: Candidate): Promise<void> {
+    const leaving = new Set([old.owner]);
+    return this.#setUp(loaded, next, leaving, async (run) => {
+      // A service may have changed while the setup took its time.
+      if (loaded.run !== old || !isFresh(run, serviceFinder(this.world.services, leaving))) {
+        await closeRun(this.world, run);
+        await this.replace(next);
+        return;
       }
+      const closeOld = await swap(this, loaded, old, run, leaving);
+      Object.assign(loaded, next, { generation: this.#nextGeneration(next.plugin.name) });
+      await closeOld();
+    });
+  }
+
+  /** Gives a plugin that runs its new settings. False when it is another one, or does not take all of them while it runs. */
+  async #adapt(loaded: Loaded, { config: present }: Run, { plugin, config }: Candidate): Promise<boolean> {
+    if (plugin !== loaded.plugin || !plugin.live) return false;
+    try {
+      const next = checkedConfig(plugin, config);
+      if (!isLiveChange(plugin, present.current, next)) return false;
+      await changeConfig(present, next, this.world.clock);
+      loaded.config = config;
+      delete loaded.error;
     } catch (error) {
-      loaded.state = 'failed';
-      loaded.error = toError(error);
-      this.#log('a plugin failed to start', { failed: loaded.plugin.name, error });
+      this.#failed(loaded, error);
     }
+    return true;
+  }
+
+  /** Has a run set up and used, in this change or, when the setup takes its time, in a later one; unless it is given up before that. */
+  #setUp(loaded: Loaded, next: Candidate, leaving: ReadonlySet<Owner>, use: (run: Run) => Promise<void>): Promise<void> {
+    const cancel = new AbortController();
+    const run = this.stage(next, serviceFinder(this.world.services, leaving), leaving, cancel);
+    const setup = (loaded.setup = { run, cancel });
+    return this.#queue.after(run, async (isLate) => {
+      if (loaded.setup !== setup) return;
+      delete loaded.setup;
+      await run.then(use).catch((error: unknown) => this.#failed(loaded, error));
+      if (isLate) await this.settle();
+    });
+  }
+
+  /** Ends a setup under way and undoes what it did. `why` says what happened to the plugin. */
+  async #giveUp(loaded: Loaded, why: string): Promise<void> {
+    const { setup, plugin } = loaded;
+    if (!setup) return;
+    delete loaded.setup;
+    const error = new OryxError('ORYX_PLUGIN_FAILED', `plugin "${plugin.name}" was ${why} while it was being set up`);
+    setup.cancel.abort(error);
+    const run = await setup.run.catch(() => undefined);
+    if (run) await closeRun(this.world, run);
+    if (!loaded.run) Object.assign(loaded, { state: 'failed', error });
+  }
+
+  #failed(loaded: Loaded, error: unknown): void {
+    const isNew = loaded.state === 'starting';
+    if (isNew) loaded.state = 'failed';
+    loaded.error = toError(error);
+    const message = isNew ? 'a plugin failed to start' : 'a plugin could not be replaced and goes on as it was';
+    this.world.logs.logger('kernel').error(message, { failed: loaded.plugin.name, error });
   }
 
   /** Shows a staged run, unless a service that it was set up with has gone meanwhile: then it is pending again. Throws ORYX_NAME_TAKEN. */
   #show(loaded: Loaded, run: Run): void {
-    loaded.state = 'pending';
-    if (!isFresh(run, this.#find)) return;
+    if (!isFresh(run, this.#find)) {
+      loaded.state = 'pending';
+      return;
+    }
     run.showcase.check(NOBODY);
     const announcements = run.showcase.publish();
     activate(loaded, run);
@@ -169,15 +230,12 @@ export class Lifecycle {
     return generation;
   }
 
-  #statusOf({ plugin, state, error, run, generation }: Loaded): PluginStatus {
+  /** As it is now, also when it has been unloaded. */
+  statusOf({ plugin, state, error, run, generation }: Loaded): PluginStatus {
     const { name, version, requires } = plugin;
     const effects = run?.scope.inspect() ?? { label: name, children: [] };
     const missing = missingServices(plugin, this.#find);
     return { name, state, requires, missing, effects, generation, ...(version !== undefined && { version }), ...(error && { error }) };
-  }
-
-  #log(message: string, fields: { readonly failed: string; readonly error: unknown }): void {
-    this.world.logs.logger('kernel').error(message, fields);
   }
 }
 

@@ -3,15 +3,27 @@ import type { Plugin, PluginState } from './contract/index.ts';
 import type { Run, ServiceItem } from './context.ts';
 import type { Owner, Registry } from './registry.ts';
 
-/** The record of one plugin from load to unload; it changes in place. */
-export interface Loaded {
+/** What to run. */
+export interface Candidate {
   plugin: Plugin;
   config: unknown;
+}
+
+/** The record of one plugin from load to unload; it changes in place. */
+export interface Loaded extends Candidate {
   generation: number;
   state: PluginState;
   error?: Error;
   /** Present from the moment it is active until it has closed. */
   run?: Run;
+  /** A run that is being set up, beside the present one if there is one. */
+  setup?: Setup;
+}
+
+/** A run in the making. `cancel` makes `run` reject. */
+export interface Setup {
+  readonly run: Promise<Run>;
+  readonly cancel: AbortController;
 }
 
 /** The service of that name as the asker should see it; undefined when there is none. */

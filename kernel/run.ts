@@ -13,9 +13,6 @@ const SETUP_TIMEOUT_MS = 30_000;
 const DRAIN_TIMEOUT_MS = 10_000;
 const ANYTHING = {};
 
-/** Gets a function that makes the setup fail now. */
-type OnCancel = (cancel: (reason: Error) => void) => void;
-
 /** A plugin to set up: what it is configured with and which services it gets. */
 export interface Staging {
   readonly plugin: Plugin;
@@ -23,25 +20,27 @@ export interface Staging {
   readonly services: Readonly<Record<string, unknown>>;
   /** Runs that this one takes the place of: their names are free to take. */
   readonly leaving: ReadonlySet<Owner>;
+  /** Makes the setup fail now, with its reason. */
+  readonly cancelled: AbortSignal;
 }
 
 /**
  * Sets a plugin up where nobody sees it. Nothing is left behind when that fails.
  * Rejects with the OryxError that `setup` threw, ORYX_PLUGIN_FAILED around anything else, ORYX_PLUGIN_CONFIG or ORYX_SETUP_TIMEOUT.
  */
-export async function stage(world: World, { plugin, config, services, leaving }: Staging, onCancel: OnCancel): Promise<Run> {
+export async function stage(world: World, { plugin, config, services, leaving, cancelled }: Staging): Promise<Run> {
   const { name } = plugin;
   const log = world.logs.logger(name);
   const run: Run = {
     owner: { name, gate: new Gate(world.clock) },
     scope: new Scope(name, { clock: world.clock, report: (message, error) => log.error(message, { error }) }),
     showcase: new Showcase(name, leaving),
-    config: checkedConfig(plugin, config),
+    config: { current: checkedConfig(plugin, config), listeners: new Set() },
     services,
     provides: new Map(),
   };
   const setup = new Promise<void>((resolve, reject) => {
-    onCancel(reject);
+    cancelled.addEventListener('abort', () => reject(cancelled.reason as Error), { once: true });
     Promise.resolve()
       .then(() => plugin.setup(createContext(world, run)))
       .then(resolve, reject);
@@ -69,7 +68,8 @@ export async function closeRun(world: World, run: Run): Promise<void> {
   });
 }
 
-function checkedConfig({ name, config: schema }: Plugin, config: unknown = {}): unknown {
+/** Validated, with defaults, frozen. Throws ORYX_PLUGIN_CONFIG. */
+export function checkedConfig({ name, config: schema }: Plugin, config: unknown = {}): unknown {
   const checked = compileSchema(schema ?? ANYTHING)(config);
   if (checked.ok) return deepFreeze(checked.value);
   throw new OryxError('ORYX_PLUGIN_CONFIG', `the configuration of plugin "${name}" is wrong: ${checked.message}`);

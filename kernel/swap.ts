@@ -1,9 +1,9 @@
 /** Puts a new run of a plugin in the old one's place while calls go on. */
-import type { Plugin } from './contract/index.ts';
 import type { Barrier } from './barrier.ts';
 import type { Run, World } from './context.ts';
 import { OryxError } from './errors.ts';
-import { NOBODY, activate, dependentsOf, isFresh, missingServices, serviceFinder, type FindService, type Loaded } from './loaded.ts';
+import type { Candidate, FindService, Loaded } from './loaded.ts';
+import { NOBODY, activate, dependentsOf, isFresh, missingServices, serviceFinder } from './loaded.ts';
 import type { Announce, Owner } from './registry.ts';
 import { closeRun } from './run.ts';
 
@@ -13,7 +13,7 @@ export interface SwapHost {
   readonly barrier: Barrier;
   /** Running plugins, last loaded first. */
   running(): readonly Loaded[];
-  stage(plugin: Plugin, config: unknown, find: FindService, leaving: ReadonlySet<Owner>): Promise<Run>;
+  stage(next: Candidate, find: FindService, leaving: ReadonlySet<Owner>): Promise<Run>;
 }
 
 /** One plugin's part. Without `next` it could not be staged; it is pending then and can start again, now that the old run has closed. */
@@ -24,15 +24,12 @@ interface Change {
 }
 
 /**
- * Stages the new plugin and new runs of everything that uses a service which changes thereby, and exchanges all of them at once.
- * Resolves with what closes the old runs, users before providers. Rejects, and nothing has changed, when the new plugin cannot start.
+ * Stages new runs of everything that uses a service which changes when `next` takes the place of `old`, and exchanges all of them at once.
+ * Resolves with what closes the old runs, users before providers. Rejects, with `next` closed and nothing changed, when it cannot be shown.
+ *
+ * @param leaving  the owners that `next` was staged with
  */
-export async function swap(host: SwapHost, loaded: Loaded, old: Run, plugin: Plugin, config: unknown): Promise<() => Promise<void>> {
-  const leaving = new Set([old.owner]);
-  const find = serviceFinder(host.world.services, leaving);
-  const missing = missingServices(plugin, find);
-  if (missing.length > 0) throw new OryxError('ORYX_SERVICE_MISSING', `plugin "${plugin.name}" requires ${missing.join(', ')}`);
-  const next = await host.stage(plugin, config, find, leaving);
+export async function swap(host: SwapHost, loaded: Loaded, old: Run, next: Run, leaving: Set<Owner>): Promise<() => Promise<void>> {
   const changes = [{ loaded, old, next }, ...(await stageUsers(host, old, next, leaving))];
   const closeLosers = async (): Promise<void> => {
     for (const change of changes.toReversed()) {
@@ -67,12 +64,12 @@ async function stageUsers(host: SwapHost, old: Run, next: Run, leaving: Set<Owne
   return changes;
 }
 
-async function stageUser(host: SwapHost, { plugin, config }: Loaded, find: FindService, leaving: Set<Owner>): Promise<Run | undefined> {
-  if (missingServices(plugin, find).length > 0) return undefined;
-  return host.stage(plugin, config, find, leaving).catch((error: unknown) => {
+async function stageUser(host: SwapHost, loaded: Loaded, find: FindService, leaving: Set<Owner>): Promise<Run | undefined> {
+  if (missingServices(loaded.plugin, find).length > 0) return undefined;
+  return host.stage(loaded, find, leaving).catch((error: unknown) => {
     host.world.logs
       .logger('kernel')
-      .warn('a plugin could not start beside its old run and starts after it', { waiting: plugin.name, error });
+      .warn('a plugin could not start beside its old run and starts after it', { waiting: loaded.plugin.name, error });
     return undefined;
   });
 }

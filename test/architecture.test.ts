@@ -56,11 +56,16 @@ describe('the architecture', () => {
     );
   });
 
-  it('lets adapters import the kernel and their own vendor only', () => {
+  it('lets adapters import the kernel, what they share, and their own vendor only', () => {
     report(inside('adapters'), (source) => {
       const own = `${source.file.split('/').slice(0, 2).join('/')}/`;
       return source.imports.filter(
-        (name) => !name.startsWith('node:') && !isOwn(source, name, own) && !isKernel(source, name) && !doorOpen(source, name),
+        (name) =>
+          !name.startsWith('node:') &&
+          !isOwn(source, name, own) &&
+          !isOwn(source, name, 'adapters/shared/') &&
+          !isKernel(source, name) &&
+          !doorOpen(source, name),
       );
     });
   });
@@ -120,11 +125,11 @@ describe('the architecture', () => {
     report(sources, ({ file, lines }) => (lines.length > 250 && !(file in LONG_FILES) ? [`${lines.length} lines`] : []));
   });
 
-  it('keeps the mechanism of the kernel under 2 400 lines of code', () => {
+  it('keeps the mechanism of the kernel under 2 500 lines of code', () => {
     const code = inside('kernel')
       .filter(({ file }) => !file.startsWith('kernel/contract/'))
       .flatMap(({ lines }) => lines.filter((line) => line.trim() !== '' && !/^\s*(\*|\/\*|\/\/)/.test(line)));
-    expect(code.length).to.be.at.most(2400);
+    expect(code.length).to.be.at.most(2500);
   });
 
   it('has a README of at most 40 lines in every plugin folder', () => {

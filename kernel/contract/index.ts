@@ -1,3 +1,4 @@
+export * from './channel.ts';
 export * from './engine.ts';
 export * from './hooks.ts';
 export * from './notify.ts';

@@ -1,4 +1,5 @@
 /** What a plugin is and the four verbs it has: register, tap, provide, own. */
+import type { Channel } from './channel.ts';
 import type { Engine, Profiles, History } from './engine.ts';
 import type { Hooks, HookName } from './hooks.ts';
 import type { NotifyAdapter } from './notify.ts';
@@ -90,6 +91,7 @@ export interface Extensions {
   provider: Provider;
   providerAdapter: ProviderAdapter;
   notifyAdapter: NotifyAdapter;
+  channel: Channel;
   promptPart: PromptPart;
   logSink: LogSink;
 }
@@ -122,7 +124,7 @@ export type ServiceName = keyof Services & string;
 export interface Context<C = unknown, R extends ServiceName = never> {
   /** The plugin's name; a child is "plugin/child". */
   readonly name: string;
-  /** Validated, defaults filled in, frozen. */
+  /** Validated, defaults filled in, frozen. Settings that the plugin declares as `live` change while it runs: read them here when you need them. */
   readonly config: C;
   /** Exactly what `requires` names. */
   readonly services: Readonly<Pick<Services, R>>;
@@ -141,6 +143,8 @@ export interface Context<C = unknown, R extends ServiceName = never> {
   forEach<P extends Point>(point: P, fn: (item: Extensions[P], child: Context<C, R>) => void | Promise<void>): Disposer;
   /** Adds a tap. `required` (collect hooks only) makes a throwing tap fail the step instead of being skipped. */
   tap<H extends HookName>(hook: H, fn: Hooks[H], options?: { readonly stage?: Stage; readonly required?: boolean }): Disposer;
+  /** Calls `fn` after each change of live settings. When it throws, or takes more than 5 s, the settings before come back, and `fn` is called again. */
+  onConfig(fn: (config: C) => void | Promise<void>): Disposer;
   /** Offers a service. Throws ORYX_SERVICE_TAKEN. */
   provide<S extends ServiceName>(name: S, service: Services[S]): Disposer;
 }
@@ -154,6 +158,8 @@ export interface Plugin {
   /** Where its configuration stands: the key path of its section ("shell"), or a key path for each property (`{ port: 'server.port' }`). */
   readonly configAt?: string | Readonly<Record<string, string>>;
   readonly config?: JsonSchema;
+  /** Properties of `config` that it takes while it runs. A change of others sets it up anew. */
+  readonly live?: readonly string[];
   /** While it is loaded but not active, tool calls are refused. */
   readonly guard?: boolean;
   /** At most 30 s, else ORYX_SETUP_TIMEOUT. */
@@ -187,8 +193,9 @@ export interface PluginStatus {
 }
 
 /**
- * The plugin host. All changes run one after another, so a plugin must not await one in its own setup, tap, tool or undo: the change waits
- * for the plugin. Such a wait ends with the limit of what waits (setup 30 s, calls in flight 10 s).
+ * The plugin host. Changes run one after another, so a plugin must not await one in its own setup, tap, tool or undo: the change waits
+ * for the plugin. Such a wait ends with the limit of what waits (setup 30 s, calls in flight 10 s). A setup that takes longer than a second
+ * holds up nobody else: other changes go on, and it is shown when it is ready. A later change of the same plugin gives it up.
  */
 export interface Kernel extends AsyncDisposable {
   /** Never rejects for a plugin's fault: the returned status carries the error. Throws ORYX_PLUGIN_LOADED for a name in use. */
@@ -196,7 +203,7 @@ export interface Kernel extends AsyncDisposable {
   /**
    * Swaps a plugin for a newer one while calls go on: the new one is set up beside the old one, then takes its place at once. When the new one
    * fails to start the old one goes on and the status carries the error. Plugins that use a service which changes thereby are set up again
-   * in the same swap.
+   * in the same swap. When the plugin is the very same object, and nothing differs but settings that it declares as `live`, it runs on and gets them.
    */
   replace(plugin: Plugin, config?: unknown): Promise<PluginStatus>;
   /** Waits for calls in flight (10 s), then undoes everything the plugin did. */
