@@ -16,6 +16,7 @@ export const packageVersion: string = (JSON.parse(readFileSync(join(packageRoot,
 export const hostModules: Readonly<Record<string, string>> = {
   oryxos: hostModule('kernel/index'),
   'oryxos/http': hostModule('plugins/http/contract'),
+  'oryxos/outside': hostModule('plugins/outside/public'),
   'oryxos/testing': hostModule('test/harness/index'),
 };
 

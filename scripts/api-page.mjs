@@ -11,7 +11,7 @@ const page = join(projectRoot, 'docs', 'api.md');
 
 const INTRO = `# API for plugins
 
-What \`oryxos\`, \`oryxos/http\` and \`oryxos/testing\` export, made from the comments in the sources by \`scripts/api-page.mjs\`.
+What \`oryxos\`, \`oryxos/http\`, \`oryxos/outside\` and \`oryxos/testing\` export, made from the comments in the sources by \`scripts/api-page.mjs\`.
 A plugin is written with [definePlugin](#defineplugin); its \`setup\` gets a [Context](#context). \`examples/oryxos-plugin-hello\` is a complete one.
 
 A plugin adds services and extension points of its own by extending the module \`oryxos\`:
@@ -25,20 +25,29 @@ declare module 'oryxos' {
 \`\`\`
 `;
 
-/** Every exported declaration of a module, its re-exports included, by the file that declares it. */
+/** Every exported declaration of a module, its re-exports included, by the file that declares it. `wanted` holds names; undefined for all. */
 function sectionsOf(file, wanted) {
   const statements = statementsOf(readFileSync(file, 'utf8'));
   const own = statements.filter(({ name, isExported }) => isExported && (wanted === undefined || wanted.has(name)));
-  const added = wanted === undefined ? statements.filter(({ text }) => text.startsWith('declare module')) : [];
+  const added = statements.filter(({ text }) => text.startsWith('declare module'));
   const sections = own.length > 0 ? [{ file, intro: introOf(file), statements: [...own, ...added] }] : [];
+  for (const [next, picked] of reExportsOf(statements, wanted)) sections.push(...sectionsOf(join(dirname(file), next), picked));
+  return sections;
+}
+
+/** The files that a module hands on from, and what of them; undefined for everything. */
+function reExportsOf(statements, wanted) {
+  const found = new Map();
   for (const { text } of statements) {
     const [, names, from] = /^export (\*|\{[^}]*\}|type \{[^}]*\}) from '(\.[^']+)'/.exec(text) ?? [];
     if (from === undefined) continue;
-    const next = join(dirname(file), from.replace(/\.ts$/, '.d.ts'));
-    const picked = names === '*' ? undefined : new Set(names.replaceAll(/type |[{}\s]/g, '').split(','));
-    sections.push(...sectionsOf(next, picked));
+    const file = from.replace(/\.(ts|js)$/, '.d.ts');
+    const named = names === '*' ? wanted : new Set(names.replaceAll(/type |[{}\s]/g, '').split(','));
+    const picked = wanted && named ? new Set([...named].filter((name) => wanted.has(name))) : named;
+    if (picked?.size === 0) continue;
+    found.set(file, picked && new Set([...(found.get(file) ?? []), ...picked]));
   }
-  return sections;
+  return found;
 }
 
 /** Takes a file of declarations apart: each statement with the comment before it. */
@@ -117,10 +126,12 @@ function codeOf({ text }) {
 }
 
 function chapter(title, file) {
+  const sections = sectionsOf(file);
   const parts = [`## \`${title}\``];
-  for (const section of sectionsOf(file)) {
+  if (!sections.some((section) => section.file === file)) parts.push(markdownOf(introOf(file)));
+  for (const section of sections) {
     const name = basename(section.file).replace(/\.d\.ts$/, '');
-    parts.push(`### ${name === 'contract' ? 'http' : name}`, markdownOf(section.intro));
+    parts.push(`### ${name === 'contract' ? basename(dirname(section.file)) : name}`, markdownOf(section.intro));
     for (const statement of section.statements) {
       if (statement.name === undefined) parts.push(codeOf(statement));
       else parts.push(`#### ${statement.name}`, markdownOf(statement.comment), codeOf(statement));

@@ -3,6 +3,7 @@ import { defineCommand } from './args.ts';
 import type { Args, Command, Options } from './args.ts';
 import { withConnection } from './connection.ts';
 import type { Columns } from './output.ts';
+import { lineText } from './text.ts';
 
 /** `--json`, which every list has. */
 export const jsonOption = { json: { kind: 'flag', help: 'print JSON' } } as const satisfies Options;
@@ -15,6 +16,8 @@ export function listCommand<Row, const O extends Options = {}>(list: {
   path(args: Args<{}, O>): string;
   readonly columns: Columns<Row>;
   readonly none: string;
+  /** One line below the table. */
+  readonly footnote?: (rows: readonly Row[]) => string | undefined;
 }): Command {
   return defineCommand({
     name: list.name,
@@ -26,6 +29,8 @@ export function listCommand<Row, const O extends Options = {}>(list: {
         if (args.json) return cli.out.json(rows);
         if (rows.length === 0) return cli.out.line(list.none);
         cli.out.table(rows, list.columns);
+        const footnote = list.footnote?.(rows);
+        if (footnote !== undefined) cli.out.line(`\n${lineText(footnote)}`);
       }),
   });
 }

@@ -6,9 +6,9 @@ export function toolNameOf(name: string): string {
   return word.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '') || 'hello';
 }
 
-/** What names the plugin in a configuration file that has nothing else. */
+/** What names the plugin in a configuration file that has nothing else. It sets nothing, so that an edit of a default in the code is seen. */
 export function sectionFor(name: string): string {
-  return `oryxos:\n  plugins:\n    ${JSON.stringify(name)}:\n      config: {greeting: Hello}\n`;
+  return `oryxos:\n  plugins:\n    ${JSON.stringify(name)}: {}\n`;
 }
 
 /** Texts by path in the package. `hostVersion` is the version of OryxOS that it is made for. */
@@ -46,7 +46,7 @@ ${imports}
 export default definePlugin({
   name: ${quoted(name)},
 
-  // The settings, as they stand under "config" in application.yml. The schema checks them and types ctx.config.
+  // The settings and their defaults. The schema checks what stands under "config" in application.yml, and types ctx.config.
   config: {
     type: 'object',
     properties: { greeting: { type: 'string', default: 'Hello' } },
@@ -116,8 +116,10 @@ A plugin for OryxOS. It gives agents the tool \`${toolNameOf(name)}\`.
   \`\`\`yaml
 ${sectionFor(name).replaceAll(/^(?=.)/gm, '  ')}  \`\`\`
 
+- A setting stands beside it, and is live too: \`${JSON.stringify(name)}: {config: {greeting: Welcome}}\`. What is not set has the default of \`index.js\`.
 - Every save of \`index.js\` is live. If something is wrong, the version before goes on and \`oryxos plugin list\` says what it is.
-- An agent may use the tool when its \`AGENT.md\` names it: \`tools: [${toolNameOf(name)}]\`.
+- An agent may use the tool when its \`AGENT.md\` names it: \`tools: [${toolNameOf(name)}]\`. It needs a real model; the built-in \`mock\` calls no tools of plugins.
+- What the tool answered stands in \`GET /api/v1/audit/trace/{traceId}\`.
 - The tests need \`oryxos\` where Node finds it (\`npm install --no-save oryxos\`); then \`npm test\`.
 
 Plugins run inside of the server with everything that it may do. The sandbox judges what tools claim, not what the code of a plugin does.

@@ -21,6 +21,7 @@ interface PluginRow {
   readonly missing: readonly string[];
   readonly error: string | null;
   readonly warnings: readonly string[];
+  readonly trust?: string | null;
 }
 
 const packageCheck: Check = (value) =>
@@ -40,6 +41,7 @@ const list = listCommand<PluginRow>({
     NOTE: noteOf,
   },
   none: 'No plugins.',
+  footnote: (rows) => trustOf(rows),
 });
 
 const retry = defineCommand({
@@ -85,7 +87,10 @@ const create = defineCommand({
       out.write(indented(sectionFor(name)));
     }
     out.line('');
-    out.line(`Use it: add ${toolNameOf(name)} to "tools:" in the AGENT.md of an agent.`);
+    out.line(
+      `Use it: add ${toolNameOf(name)} to "tools:" in the AGENT.md of an agent that has a real model (mock calls no tools of plugins).`,
+    );
+    out.line('It runs in the server with full access; the sandbox judges only what its tools claim.');
     out.line(
       `Change it: edit ${lineText(join(directory, 'index.js'))}; every save is live. "oryxos plugin list" says if something is wrong.`,
     );
@@ -98,6 +103,13 @@ export const pluginCommands = [list, retry, create];
 function noteOf({ error, missing, warnings }: PluginRow): string {
   const waits = missing.length > 0 ? [`waits for ${missing.join(', ')}`] : [];
   return [...(error === null ? [] : [error]), ...waits, ...warnings].join('; ');
+}
+
+/** What all plugins that are not built in may do: one sentence, if there are any. */
+function trustOf(rows: readonly PluginRow[]): string | undefined {
+  const foreign = rows.filter(({ trust }) => typeof trust === 'string');
+  const [first] = foreign;
+  return first && `${foreign.map(({ name }) => name).join(', ')}: ${first.trust}.`;
 }
 
 /** A configuration file that exists belongs to its owner and is never rewritten. */

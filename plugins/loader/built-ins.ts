@@ -112,9 +112,10 @@ export class BuiltIns {
   async #adapt(plugin: Plugin, configuration: Configuration): Promise<void> {
     const [old, next] = [this.#sections.get(plugin.name), configuration.sectionOf(plugin)];
     if (isDeepStrictEqual(old, next) && !this.#refused.has(plugin.name)) return;
-    const reason = this.#restartReason(plugin.name);
-    if (reason !== undefined)
-      return this.#warn(plugin.name, `${changedKeys(plugin, old ?? {}, next).join(', ')}: the change needs a restart${reason}`);
+    const changed = changedProperties(old ?? {}, next);
+    const keys = changed.map((property) => keyOf(plugin, property));
+    const reason = changed.every((property) => plugin.live?.includes(property)) ? undefined : this.#restartReason(plugin.name);
+    if (reason !== undefined) return this.#warn(plugin.name, `${keys.join(', ')}: the change needs a restart${reason}`);
     try {
       const { error } = await this.#kernel.replace(plugin, this.#configOf(plugin, configuration));
       if (error) throw error;
@@ -124,7 +125,7 @@ export class BuiltIns {
     }
     this.#refused.delete(plugin.name);
     this.#sections.set(plugin.name, next);
-    this.#kernel.log.info('changed settings are in effect', { changed: plugin.name, keys: changedKeys(plugin, old ?? {}, next) });
+    this.#kernel.log.info('changed settings are in effect', { changed: plugin.name, keys });
   }
 
   #warn(name: string, warning: string): void {
@@ -150,10 +151,12 @@ function usersOf(name: string, statuses: readonly PluginStatus[]): readonly stri
   return [...found].slice(1);
 }
 
-/** As they are written in the configuration. */
-function changedKeys({ configAt }: Plugin, old: Section, next: Section): readonly string[] {
-  const properties = new Set([...Object.keys(old), ...Object.keys(next)].filter((key) => !isDeepStrictEqual(old[key], next[key])));
-  return [...properties].map((key) =>
-    typeof configAt === 'object' ? (configAt[key] ?? key) : configAt === undefined ? key : `${configAt}.${key}`,
-  );
+function changedProperties(old: Section, next: Section): readonly string[] {
+  return [...new Set([...Object.keys(old), ...Object.keys(next)])].filter((key) => !isDeepStrictEqual(old[key], next[key]));
+}
+
+/** As it is written in the configuration. */
+function keyOf({ configAt }: Plugin, property: string): string {
+  if (typeof configAt === 'string') return `${configAt}.${property}`;
+  return configAt?.[property] ?? property;
 }

@@ -25,8 +25,8 @@ export interface ConfigurationSource {
   readonly file: string;
   /** What stands in the file now, to compare; undefined when there is none that can be read. */
   text(): string | undefined;
-  /** Reads file, environment and flags as they are now. Throws ORYX_CONFIG. */
-  read(): Configuration;
+  /** Reads environment, flags and the file as they are now; `text` is what stands in the file, if that is known. Throws ORYX_CONFIG. */
+  read(text?: string): Configuration;
 }
 
 /**
@@ -44,10 +44,11 @@ export function configurationSource({ plugins, root: rootFlag, file, cwd, env, f
     root,
     file: used,
     text: () => textOf(used),
-    read: () =>
+    read: (text) =>
       readConfiguration({
         plugins,
-        file: named === undefined && !existsSync(used) ? undefined : used,
+        text,
+        file: named === undefined && text === undefined && !existsSync(used) ? undefined : used,
         env,
         flags: { ...flags, 'oryxos.root': root },
       }),

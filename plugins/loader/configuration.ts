@@ -18,6 +18,8 @@ export interface ConfigurationSources {
   readonly plugins: readonly Plugin[];
   /** Path of the file with the user's values; undefined for none. A path that is named but missing is an error. */
   readonly file: string | undefined;
+  /** What stands in that file; absent: it is read. */
+  readonly text?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Values by key path, e.g. from the command line. */
   readonly flags: Readonly<Record<string, unknown>>;
@@ -39,7 +41,10 @@ export interface Configuration {
 export function readConfiguration(sources: ConfigurationSources): Configuration {
   const keys = keyTable(sources.plugins);
   const problems: string[] = [];
-  const fromFile = sources.file === undefined ? new Map<string, unknown>() : fileValues(sources.file, keys, problems);
+  const fromFile =
+    sources.file === undefined
+      ? new Map<string, unknown>()
+      : fileValues(sources.file, sources.text ?? readText(sources.file), keys, problems);
   const flags = new Map(Object.entries(sources.flags).map(([path, value]) => [path.split('.').map(canonical).join('.'), value]));
   const values = new Map<string, ConfiguredValue>();
   for (const key of keys) {
@@ -91,8 +96,8 @@ function section(
 }
 
 /** The values of a file by canonical key path; what is not a known key is a problem. */
-function fileValues(file: string, keys: readonly KeyEntry[], problems: string[]): ReadonlyMap<string, unknown> {
-  const document = parseDocument(readText(file), { version: '1.2', schema: 'core', uniqueKeys: true, merge: false });
+function fileValues(file: string, text: string, keys: readonly KeyEntry[], problems: string[]): ReadonlyMap<string, unknown> {
+  const document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: true, merge: false });
   for (const error of document.errors) problems.push(`file ${file}: ${error.message.split('\n')[0]}`);
   const found = new Map<string, unknown>();
   const root: unknown = document.errors.length > 0 ? {} : document.toJS({ maxAliasCount: 20 });

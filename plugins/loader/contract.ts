@@ -1,5 +1,8 @@
 /** What is known about the plugins of a host. */
 
+/** What is true of every plugin that is not built in. */
+export const TRUST = 'third-party code: it runs in the server with full access; the sandbox judges only what its tools claim';
+
 /** A plugin as the API shows it. */
 export interface PluginView {
   /** Of a built-in plugin its own name, otherwise the name in the configuration. */
@@ -19,6 +22,8 @@ export interface PluginView {
   readonly generation: number;
   /** What its operator should know; e.g. that a changed setting needs a restart. */
   readonly warnings: readonly string[];
+  /** What somebody's plugin may do, in one sentence; null for the built-in ones. */
+  readonly trust: string | null;
 }
 
 /** A setting as the API shows it; secrets are masked. */

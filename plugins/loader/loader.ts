@@ -10,7 +10,7 @@ import { Strays } from './strays.ts';
 import { ThirdParties, type PluginSections } from './third-parties.ts';
 import type { PluginSection, ThirdParty } from './third-party.ts';
 
-/** How long a configuration file must be away before its settings are taken back. */
+/** How long a configuration file must be away or empty before its settings are taken back. */
 const GONE_MS = 500;
 
 /** What a host is made of. */
@@ -124,7 +124,7 @@ export class Loader {
     if (this.#isClosed || text === this.#fileText) return;
     this.#fileText = text;
     try {
-      const next = this.source.read();
+      const next = this.source.read(text);
       await this.#builtIns.change(next);
       this.#configuration = next;
       this.#fileProblem = undefined;
@@ -138,10 +138,10 @@ export class Loader {
     this.#changed();
   }
 
-  /** Some editors take a file away and put the new one in its place; a file counts as gone only when it stays away. */
+  /** Some editors take a file away, or empty it, before they write the new one; it counts as gone, or as empty, only when it stays so. */
   async #settledText(): Promise<string | undefined> {
     const text = this.source.text();
-    if (text !== undefined || this.#fileText === undefined) return text;
+    if (text?.trim() || !this.#fileText?.trim()) return text;
     await new Promise<void>((resolve) => void this.kernel.clock.after(GONE_MS, resolve));
     return this.source.text();
   }
@@ -173,6 +173,7 @@ export class Loader {
       effects: effects.children.map(({ label }) => label),
       generation,
       warnings: warning === undefined ? [] : [warning],
+      trust: null,
     };
   }
 

@@ -18,8 +18,9 @@ const PLUGIN = {
     effects: TEXTS,
     generation: { type: 'integer' },
     warnings: TEXTS,
+    trust: { ...TEXT_OR_NULL, description: 'What the code of a plugin may do; null for what is built in.' },
   },
-  required: ['name', 'version', 'source', 'state', 'requires', 'missing', 'error', 'effects', 'generation', 'warnings'],
+  required: ['name', 'version', 'source', 'state', 'requires', 'missing', 'error', 'effects', 'generation', 'warnings', 'trust'],
 } as const;
 
 const SETTING = {
@@ -32,7 +33,7 @@ const SETTING = {
 export const pluginRoutes = (plugins: Plugins): readonly Route[] => [
   defineRoute({
     name: 'GET /api/v1/plugins',
-    summary: 'List plugins: built-in ones, and those of the configuration. Plugins run in the server with full access',
+    summary: 'List plugins: built-in ones, and those of the configuration, which run in the server with full access',
     kind: 'read',
     answer: { type: 'array', items: PLUGIN },
     handle: () => plugins.list(),

@@ -1,6 +1,6 @@
 /** A third-party plugin as the API shows it. */
 import type { PluginStatus } from '../../kernel/index.ts';
-import type { PluginView } from './contract.ts';
+import { type PluginView, TRUST } from './contract.ts';
 import type { FoundPackage } from './discover.ts';
 
 /** What is known of a plugin. */
@@ -33,6 +33,7 @@ export function thirdPartyView({ name, found, requires, status, error, isBusy, w
     effects: status?.effects.children.flatMap(({ label }) => (label === hidden ? [] : [label])) ?? [],
     generation: status?.generation ?? 0,
     warnings,
+    trust: TRUST,
   };
 }
 

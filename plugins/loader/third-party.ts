@@ -39,6 +39,7 @@ export class ThirdParty {
   #section: PluginSection;
   /** Name of the plugin that the kernel holds for this entry. */
   #loaded: string | undefined;
+  #watched: { readonly plugin: Plugin; readonly watched: Plugin } | undefined;
   #error: Error | undefined;
   #isBusy = false;
   #isGone = false;
@@ -152,9 +153,13 @@ export class ThirdParty {
     const config = fitted(this.#section.config ?? {}, plugin.config ?? {});
     const old = this.#loaded;
     if (old !== undefined && old !== plugin.name) await this.#unload();
-    const watched = { ...plugin, setup: this.#setupOf(plugin) };
-    const status = this.#loaded === undefined ? await kernel.load(watched, config) : await kernel.replace(watched, config);
+    signal.throwIfAborted();
+    const watched = this.#watchedOf(plugin);
+    const change = this.#loaded === undefined ? kernel.load(watched, config) : kernel.replace(watched, config);
     this.#loaded = plugin.name;
+    change.catch(() => (this.#loaded = undefined));
+    // A later change does not wait for a setup that hangs: the kernel gives it up.
+    const status = await Promise.race([change, aborted(signal)]);
     this.#error = status.error;
     if (!status.error) kernel.log.info('a plugin is loaded', { loaded: this.name, version: this.package?.version, state: status.state });
   }
@@ -164,6 +169,12 @@ export class ThirdParty {
     if (isBuiltIn(name)) throw this.#problem(`it calls itself "${name}", which is the name of a built-in plugin`);
     if (name !== this.#loaded && kernel.status().some((status) => status.name === name))
       throw this.#problem(`it calls itself "${name}", and so does a plugin that is loaded already`);
+  }
+
+  /** The plugin with an eye on its setup; one for each import, since the kernel tells by the object whether the code is the same. */
+  #watchedOf(plugin: Plugin): Plugin {
+    if (this.#watched?.plugin !== plugin) this.#watched = { plugin, watched: { ...plugin, setup: this.#setupOf(plugin) } };
+    return this.#watched.watched;
   }
 
   #setupOf(plugin: Plugin): Plugin['setup'] {
@@ -195,6 +206,11 @@ export class ThirdParty {
   #problem(message: string): OryxError {
     return new OryxError('ORYX_PLUGIN_FAILED', `plugin "${this.name}" cannot be loaded: ${message}`);
   }
+}
+
+/** Rejects with the reason of the signal when that aborts. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }));
 }
 
 /** What cannot be loaded because the host is stopping is not at fault. */

@@ -25,21 +25,24 @@ export interface FilesOptions {
   /** An agent's own directory: absolute, links in it resolved or not. */
   readonly homeOf: (agent: string) => string;
   readonly openDirectory: OpenDirectory;
+  /** Looked up at each call. */
   readonly allowHardlinks: boolean;
   readonly clock: Clock;
 }
 
 /** The service `outside.files`. */
-export function createFiles({ homeOf, openDirectory, allowHardlinks, clock }: FilesOptions): Files {
+export function createFiles(options: FilesOptions): Files {
+  const { homeOf, openDirectory, clock } = options;
+  const rules = (): Pick<FilesOptions, 'allowHardlinks'> => ({ allowHardlinks: options.allowHardlinks });
   const attempt = createAttempt(homeOf);
   const parent = createParents(openDirectory);
   const into = (target: Target) => (use: (to: Place) => Promise<void>) =>
     parent.made(target, (directory, name) => use({ directory, name, path: target.path }));
-  const copyLimits = (run: ToolRun): CopyLimits => ({ maxBytes: MAX_COPY_BYTES, allowHardlinks, signal: run.signal });
+  const copyLimits = (run: ToolRun): CopyLimits => ({ maxBytes: MAX_COPY_BYTES, ...rules(), signal: run.signal });
   return {
     read: (path, run, { maxBytes }) =>
       attempt([{ path, access: ['read'] }], run, (target) =>
-        parent.existing(target, (directory, name) => readFile(directory, name, { path, maxBytes, allowHardlinks })),
+        parent.existing(target, (directory, name) => readFile(directory, name, { path, maxBytes, ...rules() })),
       ),
 
     stat: (path, run) =>
@@ -64,8 +67,8 @@ export function createFiles({ homeOf, openDirectory, allowHardlinks, clock }: Fi
     update: (path, run, { maxBytes }, change) =>
       attempt([{ path, access: ['read', 'write'] }], run, (target) =>
         parent.existing(target, (directory, name) =>
-          withFile(directory, name, { path, allowHardlinks }, async (file) => {
-            const content = change(await bytesOf(file, { path, maxBytes, allowHardlinks }));
+          withFile(directory, name, { path, ...rules() }, async (file) => {
+            const content = change(await bytesOf(file, { path, maxBytes, ...rules() }));
             requireSize(content, path);
             await replaceFile(directory, name, { path, only: file.stat, fill: (handle) => handle.writeFile(content) });
           }),
@@ -75,7 +78,7 @@ export function createFiles({ homeOf, openDirectory, allowHardlinks, clock }: Fi
     async append(path, content, run) {
       requireSize(content, path);
       await attempt([{ path, access: ['write'] }], run, (target) =>
-        parent.made(target, (directory, name) => appendFile(directory, name, content, { path, allowHardlinks })),
+        parent.made(target, (directory, name) => appendFile(directory, name, content, { path, ...rules() })),
       );
     },
 
@@ -119,7 +122,7 @@ export function createFiles({ homeOf, openDirectory, allowHardlinks, clock }: Fi
           walkFrom(target, openDirectory, walk, {
             permits: (real) => run.permits(resolvedClaim(path, real, 'read')),
             signal: run.signal,
-            allowHardlinks,
+            ...rules(),
             clock,
           }),
         ),

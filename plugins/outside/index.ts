@@ -3,9 +3,10 @@ import { definePlugin } from '../../kernel/index.ts';
 import { isLeftBehind, isOwnVariable } from './child-environment.ts';
 import { createFiles } from './files.ts';
 import { createHttp } from './http.ts';
-import { findIsolation } from './isolation.ts';
+import { findIsolation, type Isolation } from './isolation.ts';
 import { openDirectory } from './open-directory.ts';
 import { createProcesses } from './processes.ts';
+import type { IsolationStatus } from './processes-contract.ts';
 import { createRegisteredHttp } from './registered-http.ts';
 import { endStrays } from './strays.ts';
 
@@ -29,32 +30,54 @@ export default definePlugin({
     },
     additionalProperties: false,
   },
+  live: ['allowHardlinks', 'shellTimeoutSeconds', 'shellIsolation', 'shellEnvPassthrough'],
   async setup(ctx) {
     const { workspace } = ctx.services;
-    const { shellTimeoutSeconds, shellIsolation, shellEnvPassthrough } = ctx.config;
     const homeOf = (agent: string): string => workspace.path('agents', agent);
     const files = createFiles({
       homeOf,
       openDirectory,
-      allowHardlinks: ctx.config.allowHardlinks,
       clock: ctx.clock,
+      get allowHardlinks() {
+        return ctx.config.allowHardlinks;
+      },
     });
-    const withheld = shellEnvPassthrough.filter(isOwnVariable);
-    if (withheld.length > 0) ctx.log.warn('variables of OryxOS itself are not passed to programs', { names: withheld });
+    const tellWithheld = (names: readonly string[]): void => {
+      const withheld = names.filter(isOwnVariable);
+      if (withheld.length > 0) ctx.log.warn('variables of OryxOS itself are not passed to programs', { names: withheld });
+    };
+    const isolationFor = async (setting: IsolationStatus['setting']): Promise<Isolation> => {
+      const found = await findIsolation(setting);
+      if (found.status.warning !== undefined) ctx.log.warn('programs are not isolated', { reason: found.status.warning });
+      return found;
+    };
+    tellWithheld(ctx.config.shellEnvPassthrough);
     const ended = await endStrays(isLeftBehind(workspace.instanceId));
     if (ended > 0) ctx.log.warn('programs that an earlier server left behind were ended', { count: ended });
-    const isolation = await findIsolation(shellIsolation);
-    if (isolation.status.warning !== undefined) ctx.log.warn('programs are not isolated', { reason: isolation.status.warning });
+    let isolation = await isolationFor(ctx.config.shellIsolation);
+    ctx.onConfig(async ({ shellIsolation, shellEnvPassthrough }) => {
+      tellWithheld(shellEnvPassthrough);
+      if (shellIsolation === isolation.status.setting) return;
+      const found = await isolationFor(shellIsolation);
+      // Finding out takes time: by now the setting may be another one again.
+      if (ctx.config.shellIsolation === shellIsolation) isolation = found;
+    });
     const processes = createProcesses({
       clock: ctx.clock,
       signal: ctx.signal,
       root: workspace.root,
       instanceId: workspace.instanceId,
       homeOf,
-      timeoutSeconds: shellTimeoutSeconds,
-      passThrough: shellEnvPassthrough,
-      isolation,
       confinements: ctx.registry('confinement'),
+      get timeoutSeconds() {
+        return ctx.config.shellTimeoutSeconds;
+      },
+      get passThrough() {
+        return ctx.config.shellEnvPassthrough;
+      },
+      get isolation() {
+        return isolation;
+      },
     });
     ctx.own('running programs', () => processes.settled());
     ctx.provide('outside', { files, http: createHttp(ctx), processes, registered: createRegisteredHttp(ctx) });

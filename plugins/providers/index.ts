@@ -2,6 +2,7 @@
 import { definePlugin } from '../../kernel/index.ts';
 import type { Providers } from './contract.ts';
 import { migrations } from './migrations.ts';
+import type { Timeouts } from './provider.ts';
 import { ProviderBook } from './provider-book.ts';
 import { providerRepository } from './provider-repository.ts';
 import { nextAttempt } from './retry.ts';
@@ -50,39 +51,59 @@ export default definePlugin({
     },
     additionalProperties: false,
   },
+  live: [
+    'providers',
+    'authorProvider',
+    'authorModel',
+    'revealApiKeys',
+    'connectTimeoutSeconds',
+    'readTimeoutSeconds',
+    'modelsConnectTimeoutSeconds',
+    'modelsReadTimeoutSeconds',
+  ],
   async setup(ctx) {
     const { store, secrets, outside } = ctx.services;
-    const { config } = ctx;
     await store.migrate(ctx.name, migrations);
 
     const repository = providerRepository(store);
-    const now = ctx.clock.now();
-    await repository.addMissing({ name: 'mock', api_key: null, base_url: null, description: 'Built-in model for trying things out' }, now);
-    for (const { apiKey } of config.providers) {
-      if (apiKey && !apiKey.includes('${')) ctx.own('masked key of the configuration', secrets.remember(apiKey));
-    }
-    await seedProviders(config.providers, { repository, secrets, http: outside.registered, log: ctx.log }, now);
-
+    const mock = { name: 'mock', api_key: null, base_url: null, description: 'Built-in model for trying things out' };
+    await repository.addMissing(mock, ctx.clock.now());
     const book = new ProviderBook(ctx, {
       repository,
       secrets,
       outside,
-      revealApiKeys: config.revealApiKeys,
-      chat: { connectTimeoutMs: config.connectTimeoutSeconds * 1000, readTimeoutMs: config.readTimeoutSeconds * 1000 },
-      models: { connectTimeoutMs: config.modelsConnectTimeoutSeconds * 1000, readTimeoutMs: config.modelsReadTimeoutSeconds * 1000 },
+      revealApiKeys: () => ctx.config.revealApiKeys,
+      chat: () => timeouts(ctx.config.connectTimeoutSeconds, ctx.config.readTimeoutSeconds),
+      models: () => timeouts(ctx.config.modelsConnectTimeoutSeconds, ctx.config.modelsReadTimeoutSeconds),
     });
-    await book.load();
+    const masked = new Set<string>();
+    const takeUp = async (seeds: typeof ctx.config.providers): Promise<void> => {
+      for (const { apiKey } of seeds) {
+        if (!apiKey || apiKey.includes('${') || masked.has(apiKey)) continue;
+        masked.add(apiKey);
+        ctx.own('masked key of the configuration', secrets.remember(apiKey));
+      }
+      await seedProviders(seeds, { repository, secrets, http: outside.registered, log: ctx.log }, ctx.clock.now());
+      await book.load();
+    };
+    await takeUp(ctx.config.providers);
+    ctx.onConfig(({ providers: seeds }) => takeUp(seeds));
 
     const registered = ctx.registry('provider');
     const providers: Providers = {
       list: () => book.list(),
-      defaults: () => authorDefaults(book.usable(), config.authorProvider, config.authorModel),
+      defaults: () => authorDefaults(book.usable(), ctx.config.authorProvider, ctx.config.authorModel),
       has: (name) => registered.get(name) !== undefined,
     };
     ctx.provide('providers', providers);
     for (const route of providerRoutes(book)) ctx.register('route', route);
     ctx.tap('onLlmFailure', (attempt, turn) => nextAttempt(attempt, turn), { stage: RETRY_STAGE });
   },
+});
+
+const timeouts = (connectSeconds: number, readSeconds: number): Timeouts => ({
+  connectTimeoutMs: connectSeconds * 1000,
+  readTimeoutMs: readSeconds * 1000,
 });
 
 /** The author's provider where it exists, else the first that is not built in; without an author model only `mock` can be told what to run. */

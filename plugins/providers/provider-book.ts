@@ -33,7 +33,7 @@ interface BookParts extends Omit<ProviderParts, 'adapter' | 'http'> {
   readonly repository: ProviderRepository;
   readonly secrets: Secrets;
   readonly outside: Pick<Outside, 'registered'>;
-  readonly revealApiKeys: boolean;
+  readonly revealApiKeys: () => boolean;
 }
 
 /** The providers in memory follow the table: every change is stored first. */
@@ -47,10 +47,10 @@ export class ProviderBook {
     this.#parts = parts;
   }
 
-  /** Takes up every stored provider; keys that an older program left in plain text are encrypted. One bad row never stops the others. */
+  /** Takes up stored providers that it does not have; keys that an older program left in plain text are encrypted. One bad row never stops the others. */
   async load(): Promise<void> {
-    const { repository } = this.#parts;
-    for (const row of await repository.all()) this.#put(await this.#encrypted(row));
+    const rows = await this.#parts.repository.all();
+    for (const row of rows) if (!this.#entries.has(row.name)) this.#put(await this.#encrypted(row));
   }
 
   /** All providers by name, as clients see them. */
@@ -62,7 +62,7 @@ export class ProviderBook {
   view(name: string): ProviderView {
     const { row, key } = this.#entry(name);
     const { revealApiKeys, secrets } = this.#parts;
-    return { name, apiKey: shownKey(key, revealApiKeys, secrets), baseUrl: row.base_url, description: row.description };
+    return { name, apiKey: shownKey(key, revealApiKeys(), secrets), baseUrl: row.base_url, description: row.description };
   }
 
   /** The callable provider. Throws ORYX_NOT_FOUND. */

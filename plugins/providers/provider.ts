@@ -1,4 +1,5 @@
 /** A provider that can be called, as it stands in the registry. */
+import { isDeepStrictEqual } from 'node:util';
 import type { LlmFailure, OutgoingHttp, Provider, ProviderAdapter, ProviderSettings } from '../../kernel/index.ts';
 
 /** Milliseconds until a connection stands, and until the first or the next piece of an answer. */
@@ -12,22 +13,24 @@ export interface ProviderParts {
   /** The adapter as it is now; it may be replaced while the server runs. */
   readonly adapter: () => ProviderAdapter | undefined;
   readonly http: OutgoingHttp;
-  readonly chat: Timeouts;
-  readonly models: Timeouts;
+  /** As they are now; a connection with others is made anew. */
+  readonly chat: () => Timeouts;
+  readonly models: () => Timeouts;
 }
 
 type Settings = Omit<ProviderSettings, keyof Timeouts>;
 
 /** Connects with the first call; a connection lives as long as this object and its adapter. */
 export function connectedProvider(settings: Settings, { adapter, http, chat, models }: ProviderParts): Provider {
-  const connectionFor = (timeouts: Timeouts) => {
+  const connectionFor = (timeouts: () => Timeouts) => {
     let used: ProviderAdapter | undefined;
+    let limits: Timeouts | undefined;
     let connection: ReturnType<ProviderAdapter['connect']> | undefined;
     return () => {
-      const current = adapter();
-      if (current !== used) connection = undefined;
-      used = current;
-      connection ??= current?.connect({ ...settings, ...timeouts }, http);
+      const [current, present] = [adapter(), timeouts()];
+      if (current !== used || !isDeepStrictEqual(present, limits)) connection = undefined;
+      [used, limits] = [current, present];
+      connection ??= current?.connect({ ...settings, ...present }, http);
       return connection ?? disabledProvider(settings.name, 'cannot be used: its adapter is not loaded');
     };
   };

@@ -7,7 +7,7 @@ import type { ServerRecord } from './server-file.ts';
 
 export default definePlugin({
   name: 'system',
-  requires: ['http', 'kernel', 'engine', 'agents', 'workspace', 'storeHealth', 'outside'],
+  requires: ['http', 'plugins', 'engine', 'agents', 'workspace', 'storeHealth', 'outside'],
   config: {
     type: 'object',
     properties: {
@@ -17,10 +17,10 @@ export default definePlugin({
     additionalProperties: false,
   },
   setup(ctx) {
-    const { http, kernel, engine, agents, workspace, storeHealth, outside } = ctx.services;
+    const { http, plugins, engine, agents, workspace, storeHealth, outside } = ctx.services;
     const { version, kind } = ctx.config;
     const providers = ctx.registry('provider');
-    const info = () => infoView({ version, providers, http, kernel, outside });
+    const info = () => infoView({ version, providers, http, plugins, outside });
     for (const route of systemRoutes({ info, http, engine, storeHealth, agents, routes: ctx.registry('route'), clock: ctx.clock })) {
       ctx.register('route', route);
     }

@@ -1,6 +1,7 @@
 /** What `/api/v1/info` says: who the server is, and what its operator should know. */
-import type { Kernel, Provider, ReadonlyRegistry } from '../../kernel/index.ts';
+import type { Provider, ReadonlyRegistry } from '../../kernel/index.ts';
 import type { HttpServer } from '../http/contract.ts';
+import type { Plugins } from '../loader/contract.ts';
 import type { Outside } from '../outside/contract.ts';
 
 /** The answer of `/api/v1/info`. */
@@ -17,14 +18,14 @@ export interface InfoSources {
   readonly version: string;
   readonly providers: ReadonlyRegistry<Provider>;
   readonly http: HttpServer;
-  readonly kernel: Kernel;
+  readonly plugins: Pick<Plugins, 'list'>;
   readonly outside: Outside;
 }
 
-/** The present state; a plugin's own error text may hold anything and stays in the log. */
-export function infoView({ version, providers, http, kernel, outside }: InfoSources): InfoView {
+/** The present state; a plugin's own error text may hold anything and is not repeated here. */
+export function infoView({ version, providers, http, plugins, outside }: InfoSources): InfoView {
   const { warning } = outside.processes.isolation;
-  const failed = kernel.status().filter(({ state }) => state === 'failed');
+  const failed = plugins.list().filter(({ state }) => state === 'failed');
   return {
     application: 'oryxos',
     version,
@@ -35,7 +36,7 @@ export function infoView({ version, providers, http, kernel, outside }: InfoSour
     warnings: [
       ...http.warnings,
       ...(warning === undefined ? [] : [warning]),
-      ...failed.map(({ name }) => `The plugin "${name}" has failed; the log says why.`),
+      ...failed.map(({ name }) => `The plugin "${name}" has failed; "oryxos plugin list" says why.`),
     ],
   };
 }

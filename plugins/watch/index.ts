@@ -1,6 +1,6 @@
 /** Tells others when files changed. The only user of the file system's watchers. */
-import { definePlugin } from '../../kernel/index.ts';
-import type {} from './contract.ts';
+import { definePlugin, type Disposer } from '../../kernel/index.ts';
+import type { WatchRequest } from './contract.ts';
 import { watchDirectory } from './watch-directory.ts';
 
 export default definePlugin({
@@ -19,13 +19,30 @@ export default definePlugin({
     },
     additionalProperties: false,
   },
+  live: ['enabled', 'polling', 'reconcileSeconds'],
   setup(ctx) {
-    const { enabled, polling, reconcileSeconds } = ctx.config;
+    const begun = async (request: WatchRequest): Promise<Disposer> => {
+      const { enabled, polling, reconcileSeconds } = ctx.config;
+      if (!enabled) return () => undefined;
+      return watchDirectory(request, { polling, reconcileMs: reconcileSeconds * 1000, clock: ctx.clock, log: ctx.log });
+    };
     ctx.provide('watch', {
       async watch(request) {
-        if (!enabled) return () => undefined;
-        const stop = await watchDirectory(request, { polling, reconcileMs: reconcileSeconds * 1000, clock: ctx.clock, log: ctx.log });
-        return ctx.own(`watch ${request.directory}`, stop);
+        let isOver = false;
+        let stop = await begun(request);
+        const forget = ctx.onConfig(async ({ enabled }) => {
+          const next = await begun(request);
+          const old = isOver ? next : stop;
+          if (!isOver) stop = next;
+          await old();
+          // While nothing was watched, or between the two, something may have changed.
+          if (enabled && !isOver) request.onReconcile();
+        });
+        return ctx.own(`watch ${request.directory}`, async () => {
+          isOver = true;
+          await forget();
+          await stop();
+        });
       },
     });
   },

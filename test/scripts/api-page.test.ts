@@ -20,7 +20,7 @@ describe('docs/api.md', function () {
     expect(await readFile(join(packageRoot, 'docs/api.md'), 'utf8')).to.equal(page);
   });
 
-  it('shows everything that oryxos, oryxos/http and oryxos/testing export, with what the sources say about it', () => {
+  it('shows everything that oryxos, oryxos/http, oryxos/outside and oryxos/testing export, with what the sources say about it', () => {
     for (const name of [
       'definePlugin',
       'defineTool',
@@ -30,6 +30,11 @@ describe('docs/api.md', function () {
       'OryxError',
       'defineRoute',
       'Route',
+      'Files',
+      'FileProblem',
+      'HttpAnswer',
+      'Processes',
+      'urlClaim',
       'startHost',
       'until',
     ])

@@ -1,6 +1,17 @@
 /** What authors of plugins write: compiles, and every line marked with an error has that error. Compiled against the built package by types.test.ts. */
 import { defineTool, definePlugin, fail, type FromSchema, ok, type Plugin, refuse } from 'oryxos';
 import { defineRoute, eventStream, raw } from 'oryxos/http';
+import {
+  accessOf,
+  type Command,
+  type Files,
+  FileProblem,
+  type Http,
+  HttpProblem,
+  type Outside,
+  ProcessProblem,
+  urlClaim,
+} from 'oryxos/outside';
 
 /** Everything a plugin can do, with types from its own schemas. */
 export const complete: Plugin = definePlugin({
@@ -147,3 +158,46 @@ export const route = defineRoute({
 
 // @ts-expect-error what a route does to the system is read, write or admin
 defineRoute({ name: 'GET /x', summary: '', kind: 'maybe', handle: () => 1 });
+
+/** A plugin that reaches the outside through the sandbox, and takes some of its settings while it runs. */
+export const reaching = definePlugin({
+  name: 'reaching',
+  requires: ['outside'],
+  config: { type: 'object', properties: { maxBytes: { type: 'integer', default: 1024 }, host: { type: 'string', default: '' } } },
+  live: ['maxBytes'],
+  setup(ctx) {
+    const { outside } = ctx.services;
+    outside satisfies Outside;
+    outside.files satisfies Files;
+    outside.http satisfies Http;
+    ctx.onConfig(({ maxBytes }) => ctx.log.info('changed', { maxBytes }));
+    // @ts-expect-error there is no such setting
+    ctx.onConfig(({ bytes }) => void bytes);
+    ctx.register(
+      'tool',
+      defineTool({
+        name: 'reach',
+        description: '',
+        input: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+        claims: ({ path }) => [{ kind: 'file', value: path, access: 'read' }, urlClaim('https://example.com', accessOf('GET'))],
+        async execute({ path }, run) {
+          try {
+            const bytes = await outside.files.read(path, run, { maxBytes: ctx.config.maxBytes });
+            const command: Command = { executable: 'wc', arguments: ['-c', path] };
+            const { end, stdout } = await outside.processes.run(command, run);
+            const status = await outside.http.send({ method: 'GET', url: 'https://example.com' }, run, async (answer) => answer.status);
+            // @ts-expect-error a call needs the run that it is part of
+            await outside.files.stat(path);
+            return ok(`${bytes.length} ${end.kind} ${stdout} ${status}`);
+          } catch (error) {
+            if (error instanceof FileProblem || error instanceof HttpProblem || error instanceof ProcessProblem) return fail(error.message);
+            throw error;
+          }
+        },
+      }),
+    );
+  },
+});
+
+// @ts-expect-error there is no such setting
+definePlugin({ name: 'x', config: { type: 'object', properties: { a: { type: 'string' } } }, live: ['b'], setup: () => undefined });

@@ -40,6 +40,8 @@ export const user = definePlugin({
 const WITHOUT_HTTP = `import { definePlugin } from 'oryxos';
 // @ts-expect-error the service http comes with oryxos/http
 export default definePlugin({ name: 'x', requires: ['http'], setup: () => undefined });
+// @ts-expect-error the service outside comes with oryxos/outside
+export const other = definePlugin({ name: 'y', requires: ['outside'], setup: () => undefined });
 `;
 
 /** A directory outside of the package in which \`oryxos\` is installed as npm would. */

@@ -8,10 +8,10 @@ import { callTool, untilPlugin } from '../../plugins/loader/plugin-files.ts';
 import { refuse, startApiServer } from './api-server.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
-const base = { version: '1.0.0', requires: [], missing: [], error: null, effects: [], generation: 1, warnings: [] };
+const base = { version: '1.0.0', requires: [], missing: [], error: null, effects: [], generation: 1, warnings: [], trust: null };
 const rows = [
   { ...base, name: 'tools', source: 'builtin', state: 'active' },
-  { ...base, name: 'moon', source: 'directory', state: 'pending', missing: ['sun'], version: null },
+  { ...base, name: 'moon', source: 'directory', trust: 'full access', state: 'pending', missing: ['sun'], version: null },
   {
     ...base,
     name: '@me/x',
@@ -19,6 +19,7 @@ const rows = [
     state: 'failed',
     error: 'plugin "@me/x" could not be imported: boom (index.js:1)',
     warnings: ['careful'],
+    trust: 'full access',
   },
 ];
 
@@ -45,6 +46,8 @@ describe('oryxos plugin list and retry', () => {
       ['tools', 'active', 'builtin', '1.0.0', '-'],
       ['moon', 'pending', 'directory', '-', 'waits for sun'],
       ['@me/x', 'failed', 'package', '1.0.0', 'plugin "@me/x" could not be imported: boom (index.js:1); careful'],
+      [''],
+      ['moon, @me/x: full access.'],
       [''],
     ]);
     await terminal.run('plugin', 'list', '--json');
@@ -85,7 +88,7 @@ describe('oryxos plugin create', () => {
       oryxos: { plugin: './index.js' },
       peerDependencies: { oryxos: '^1.2.3' },
     });
-    expect(terminal.stdout()).to.include('  oryxos:\n    plugins:\n      "@me/oryxos-plugin-nice-weather":\n');
+    expect(terminal.stdout()).to.include('  oryxos:\n    plugins:\n      "@me/oryxos-plugin-nice-weather": {}\n');
     expect(terminal.stdout()).to.include('add nice_weather to "tools:"');
     expect(await readdir(terminal.root)).not.to.include('application.yml');
   });
@@ -124,5 +127,9 @@ describe('oryxos plugin create', () => {
     const { 'index.js': code = '' } = pluginFiles('hello', packageVersion);
     await host.write('plugins/hello/index.js', code.replace('{who}.', '{who}!'));
     await until('the edit', async () => (await callTool(host, 't', 'hello', { who: 'Ada' })) === 'Hello, Ada!');
+    await host.write('plugins/hello/index.js', code.replace("default: 'Hello'", "default: 'Welcome'"));
+    await until('the new default', async () => (await callTool(host, 't', 'hello', { who: 'Ada' })) === 'Welcome, Ada.');
+    await host.write('application.yml', 'oryxos: {plugins: {hello: {config: {greeting: Hi}}}}');
+    await until('the setting', async () => (await callTool(host, 't', 'hello', { who: 'Ada' })) === 'Hi, Ada.');
   });
 });

@@ -1,4 +1,9 @@
 import { expect } from 'chai';
+import fs from 'node:fs/promises';
+import { join } from 'node:path';
+import { builtInPlugins } from '../../../config/plugins.ts';
+import { CORE } from '../../../plugins/loader/disabled.ts';
+import { keyTable } from '../../../plugins/loader/key-table.ts';
 import { agentFile, startHost, type TestHost, until } from '../../harness/index.ts';
 import { callTool, untilPlugin, viewOf } from './plugin-files.ts';
 
@@ -85,12 +90,10 @@ describe('built-in plugins', () => {
 
   it('that runs, store and port build on take changed settings at the next start, and say so until they are taken back', async () => {
     await using host = await startHost();
-    await host.write('application.yml', 'oryxos: {max-runs: 5}\nwatch: {reconcile-seconds: 7}');
+    await host.write('application.yml', 'oryxos: {max-runs: 5}\nserver: {allowed-hosts: [me]}');
     const engine = await untilPlugin(host, 'engine', 'says so', ({ warnings }) => warnings.length > 0);
     expect(engine.warnings).to.deep.equal(['oryxos.max-runs: the change needs a restart']);
-    expect((await viewOf(host, 'watch'))?.warnings).to.deep.equal([
-      'watch.reconcile-seconds: the change needs a restart, because "engine" builds on it',
-    ]);
+    expect((await viewOf(host, 'http'))?.warnings).to.deep.equal(['server.allowed-hosts: the change needs a restart']);
     expect(engine.generation).to.equal(1);
     expect(host.kernel.service('plugins').problems()).to.have.length(2);
     await host.write('application.yml', 'oryxos: {disable: [watch]}');
@@ -103,4 +106,77 @@ describe('built-in plugins', () => {
     await host.write('application.yml', '');
     await untilPlugin(host, 'watch', 'is content', ({ warnings }) => warnings.length === 0);
   });
+
+  it('that runs build on take their settings all the same while they run: nothing is swapped', async () => {
+    const tools = 'tools: [shell, read_file]\nsettings: {on_fatal_tool_error: feedback}';
+    await using host = await startHost({ agents: { s: agentFile('s', tools) } });
+    const before = host.kernel.status().map(({ name, generation }) => [name, generation]);
+    const link = (): Promise<string> => callTool(host, 's', 'read_file', { path: 'second.txt' });
+    const key = async (): Promise<unknown> => (await host.request('GET', '/api/v1/providers/p')).data.apiKey;
+    await host.request('POST', '/api/v1/providers', { name: 'p', baseUrl: 'https://example.com', apiKey: 'sk-0123456789abcdef' });
+    expect(await key()).to.equal('****cdef');
+    await host.write('agents/s/first.txt', 'text');
+    await fs.link(join(host.root, 'agents/s/first.txt'), join(host.root, 'agents/s/second.txt'));
+    expect(await link()).to.include('several hard links');
+
+    await host.write(
+      'application.yml',
+      JSON.stringify({
+        file: { allow_hardlinks: true },
+        shell: { timeout_seconds: 1, isolation: 'none' },
+        oryxos: {
+          author: { provider: 'scripted', model: 'm' },
+          web: { 'reveal-api-keys': true },
+        },
+        watch: { 'reconcile-seconds': 1 },
+      }),
+    );
+    await until('the watch to be in effect', async () => (await shown(host, 'watch.reconcile-seconds')) === 1);
+    expect(await key()).to.equal('sk-0123456789abcdef');
+    expect(host.kernel.service('providers').defaults()).to.deep.equal({ provider: 'scripted', model: 'm' });
+    expect(await link()).to.equal('text');
+    expect(host.kernel.service('outside').processes.isolation.setting).to.equal('none');
+    expect(await callTool(host, 's', 'shell', { executable: 'cat', arguments: ['first.txt'] })).to.include('text');
+
+    await host.write('application.yml', 'shell: {isolation: strict}');
+    await until('the isolation', () => host.kernel.service('outside').processes.isolation.setting === 'strict');
+    await until('the rest', async () => (await shown(host, 'watch.reconcile-seconds')) === 30);
+    expect(await link()).to.include('several hard links');
+    expect(await key()).to.equal('****cdef');
+    expect(host.kernel.status().map(({ name, generation }) => [name, generation])).to.deep.equal(before);
+    expect(host.kernel.service('plugins').problems()).to.deep.equal([]);
+  });
+
+  it('take a setting that is not valid not at all: the old ones are in effect, and it is reported', async () => {
+    await using host = await startHost();
+    await host.write('application.yml', 'shell: {timeout_seconds: 0, isolation: none}');
+    expect((await untilPlugin(host, 'loader', 'reports', ({ error }) => error !== null)).error).to.include('shell.timeout-seconds');
+    expect(host.kernel.service('outside').processes.isolation.setting).to.equal('auto');
+  });
+
+  it('need a restart for these keys only', () => {
+    const needing = builtInPlugins.filter(({ name }) => CORE.includes(name) && name !== 'loader');
+    expect(keyTable(needing).map(({ path }) => path)).to.deep.equal([
+      'oryxos.root',
+      'logging.level',
+      'logging.format',
+      'logging.file',
+      'logging.max-bytes',
+      'logging.max-files',
+      'server.port',
+      'server.host',
+      'server.allowed-hosts',
+      'oryxos.web.sse.heartbeat-seconds',
+      'oryxos.max-runs',
+    ]);
+    const onTheWay = ['outside', 'providers', 'watch', 'agents', 'sessions'];
+    for (const plugin of builtInPlugins.filter(({ name }) => onTheWay.includes(name)))
+      expect(plugin.live ?? [], plugin.name).to.have.members(Object.keys(plugin.config?.['properties'] ?? {}));
+  });
 });
+
+/** The value of a setting as the API shows it. */
+async function shown(host: TestHost, key: string): Promise<unknown> {
+  const { data } = await host.request('GET', '/api/v1/config');
+  return (data as readonly { key: string; value: unknown }[]).find((setting) => setting.key === key)?.value;
+}

@@ -199,6 +199,28 @@ describe('a plugin that is at fault takes nothing down with it', () => {
     }
   });
 
+  it('never ends its setup, live: others come, change and go meanwhile, and so does it after an edit', async () => {
+    await using host = await startHost({ agents, files: { ...good, 'application.yml': pluginsYaml({ good: {} }) } });
+    const hanging = `${tool('one', 'hangs')} await new Promise(() => {});`;
+    for (const [path, text] of Object.entries(pluginFiles('px', pluginCode('px', hanging)))) await host.write(path, text);
+    await host.write('application.yml', pluginsYaml({ px: {}, good: {} }));
+    await until('the setup to hang', () => host.kernel.status().some(({ name, state }) => name === 'px' && state === 'starting'));
+    expect(await viewOf(host, 'px')).to.include({ state: 'pending' });
+
+    await host.write('plugins/good/index.js', pluginCode('good', tool('good', 'better')));
+    await untilPlugin(host, 'good', 'is loaded anew', ({ generation }) => generation === 2, 15_000);
+    expect(await callTool(host, 't', 'good')).to.equal('better');
+    await host.write('plugins/px/index.js', fixed);
+    await untilPlugin(host, 'px', 'is active', ({ state }) => state === 'active', 15_000);
+    expect(await callTool(host, 't', 'one')).to.equal('fixed');
+
+    await host.write('plugins/px/index.js', pluginCode('px', hanging));
+    expect(await callTool(host, 't', 'one')).to.equal('fixed');
+    await host.write('application.yml', pluginsYaml({ good: {} }));
+    await until('px to go', () => host.kernel.registry('tool').get('one') === undefined, 15_000);
+    expect(host.kernel.status().map(({ name }) => name)).not.to.include('px');
+  });
+
   it('throws in a hook that decides: the call is refused in its name; in one that observes: the call goes on', async () => {
     await using host = await hostWith(pluginCode('px', `ctx.tap('beforeToolCall', () => { throw new Error('h'); });`));
     expect(await callTool(host, 't', 'good')).to.include('plugin "px" could not decide on beforeToolCall');

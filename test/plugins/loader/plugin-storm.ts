@@ -44,8 +44,15 @@ const visitor = pluginCode(
   ctx.register('route', defineRoute({ name: 'GET /api/v1/visitor', summary: '', kind: 'read', handle: async () => { await use(); return 'hello'; } }));`,
 );
 
-/** Swaps plugins by editing files and configuration while `workers` runs go on all the time; fails when a promise is broken. */
-export async function pluginStorm({ loads, edits, workers }: Readonly<Record<'loads' | 'edits' | 'workers', number>>): Promise<void> {
+/**
+ * Swaps plugins by editing files and configuration while `workers` runs go on all the time; fails when a promise is broken. Resolves with what
+ * it counted.
+ */
+export async function pluginStorm({
+  loads,
+  edits,
+  workers,
+}: Readonly<Record<'loads' | 'edits' | 'workers', number>>): Promise<Counts & { readonly calls: number }> {
   const counts: Counts = { unguarded: 0, usedAfterClose: 0, ran: 0 };
   Reflect.set(globalThis, COUNTS, counts);
   const results: ToolResult[] = [];
@@ -124,4 +131,5 @@ export async function pluginStorm({ loads, edits, workers }: Readonly<Record<'lo
   for (const name of ['storm-guard', 'storm-tools'])
     expect((await viewOf(host, name))?.warnings.filter((text) => text.includes('open'))).to.deep.equal([]);
   Reflect.deleteProperty(globalThis, COUNTS);
+  return { ...counts, calls };
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { type AgentFiles, callTool, pluginCode, pluginFiles, pluginsYaml, tool, untilPlugin, viewOf } from './plugin-files.ts';
-import { agentFile, startHost, until } from '../../harness/index.ts';
+import { agentFile, fakeClock, startHost, until } from '../../harness/index.ts';
 
 const agents: AgentFiles = { t: agentFile('t', 'tools: [one, two]\nsettings: {on_fatal_tool_error: feedback}') };
 
@@ -28,9 +28,31 @@ describe('a third-party plugin', () => {
       effects: ['tool one'],
       generation: 1,
       warnings: [],
+      trust: 'third-party code: it runs in the server with full access; the sandbox judges only what its tools claim',
     });
     expect(await viewOf(host, 'p2')).to.equal(undefined);
     expect(await callTool(host, 't', 'one')).to.equal('1');
+  });
+
+  it('stays when the configuration file is emptied, or taken away, for a moment before the new one is there', async () => {
+    const clock = fakeClock();
+    const files = { ...pluginFiles('p1', pluginCode('p1', tool('one', '1'))), 'application.yml': pluginsYaml({ p1: {} }) };
+    await using host = await startHost({ agents, files, clock });
+    const file = join(host.root, 'application.yml');
+    for (const leave of [() => writeFile(file, ''), () => rm(file)]) {
+      await leave();
+      const reading = host.kernel.service('loader').reread();
+      await clock.tick(400);
+      await writeFile(file, `${pluginsYaml({ p1: {} })}\n`);
+      await clock.tick(100);
+      await reading;
+      expect(await viewOf(host, 'p1')).to.include({ state: 'active', generation: 1 });
+    }
+    await writeFile(file, '');
+    const reading = host.kernel.service('loader').reread();
+    await clock.tick(500);
+    await reading;
+    await until('it to go', async () => (await viewOf(host, 'p1')) === undefined);
   });
 
   it('comes, changes and goes with its section in the configuration', async () => {

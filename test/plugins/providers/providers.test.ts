@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { definePlugin } from '../../../kernel/index.ts';
+import { definePlugin, type ProviderAdapter } from '../../../kernel/index.ts';
+import providers from '../../../plugins/providers/index.ts';
+import { connectedProvider, disabledProvider } from '../../../plugins/providers/provider.ts';
 import { type ModelServer, says, startModelServer, status } from '../../harness/model-server.ts';
 import { scriptedModel } from '../../harness/scripted-model.ts';
 import { type Providing, providing, workspaceRoot } from './providing.ts';
@@ -241,6 +243,50 @@ describe('providers over REST', function () {
     expect((await open.request('GET', '/p1')).data.apiKey).to.equal(KEY);
     expect((await open.request('PUT', '/p1', { apiKey: KEY })).data.apiKey).to.equal(KEY);
     expect(await open.disk()).to.not.include(KEY);
+  });
+
+  it('takes every setting while it runs: new providers come, and what is there stays as it is', async () => {
+    await using open = await providing({ config: { providers: [{ name: 'old', baseUrl: HERE, apiKey: KEY }] } });
+    const old = open.kernel.registry('provider').get('old');
+    const seeds = [
+      { name: 'old', baseUrl: 'http://elsewhere.test' },
+      { name: 'new', baseUrl: HERE, apiKey: 'sk-another-key-9876' },
+    ];
+    const config = { providers: seeds, authorProvider: 'new', authorModel: 'm', revealApiKeys: true, readTimeoutSeconds: 1 };
+    expect(await open.kernel.replace(providers, config)).to.include({ state: 'active', generation: 1 });
+    expect((await open.request('GET', '/new')).data).to.include({ apiKey: 'sk-another-key-9876', baseUrl: HERE });
+    expect((await open.request('GET', '/old')).data).to.include({ baseUrl: HERE });
+    expect(open.kernel.registry('provider').get('old')).to.equal(old);
+    expect(open.kernel.service('providers').defaults()).to.deep.equal({ provider: 'new', model: 'm' });
+    expect(open.kernel.service('secrets').mask('sk-another-key-9876')).to.not.include('another');
+    expect((await open.kernel.replace(providers, { ...config, readTimeoutSeconds: 0 })).error?.message).to.include('readTimeoutSeconds');
+  });
+
+  it('connects anew when the time that a call may take has changed', async () => {
+    const limits = { connectTimeoutMs: 1, readTimeoutMs: 2 };
+    const connected: number[] = [];
+    const adapter: ProviderAdapter = {
+      name: 'counting',
+      connect({ readTimeoutMs }) {
+        connected.push(readTimeoutMs);
+        return disabledProvider('p', 'does nothing');
+      },
+    };
+    const provider = connectedProvider(
+      { name: 'p', apiKey: undefined, baseUrl: undefined },
+      {
+        adapter: () => adapter,
+        http: { request: () => Promise.reject(new Error('none')) },
+        chat: () => limits,
+        models: () => ({ ...limits }),
+      },
+    );
+    const call = () => provider.models(new AbortController().signal);
+    for (const readTimeoutMs of [2, 2, 3, 3]) {
+      Object.assign(limits, { readTimeoutMs });
+      await call();
+    }
+    expect(connected).to.deep.equal([2, 3]);
   });
 
   it('hides known keys wherever the masker is used', async () => {

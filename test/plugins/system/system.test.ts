@@ -33,16 +33,23 @@ describe('system', () => {
     expect(data.warnings).to.deep.equal([]);
   });
 
-  it('warns of plugins that have failed, without their error text', async () => {
-    const broken = definePlugin({
-      name: 'broken',
-      setup: () => {
-        throw new Error('cannot read /home/somebody/token');
-      },
+  it('warns of plugins that have failed, at import or at setup, without their error text', async () => {
+    await host.write('plugins/x1/package.json', '{"name": "x1", "type": "module"}');
+    await host.write('plugins/x1/index.js', 'throw new Error("cannot read /home/somebody/token");');
+    await host.write('plugins/x2/package.json', '{"name": "x2", "type": "module"}');
+    const setup = 'setup() { throw new Error("cannot read /home/somebody/token"); }';
+    await host.write(
+      'plugins/x2/index.js',
+      `import { definePlugin } from 'oryxos'; export default definePlugin({ name: 'x2', ${setup} });`,
+    );
+    await host.write('application.yml', 'oryxos: {plugins: {x1: {}, x2: {}, nowhere: {}}}');
+    const warnings = await until('three warnings', async () => {
+      const { data } = await get('/api/v1/info');
+      return data.warnings.length === 3 && (data.warnings as string[]);
     });
-    await host.kernel.load(broken);
-    const { data } = await get('/api/v1/info');
-    expect(data.warnings).to.deep.equal(['The plugin "broken" has failed; the log says why.']);
+    expect(warnings).to.deep.equal(
+      ['x1', 'x2', 'nowhere'].map((name) => `The plugin "${name}" has failed; "oryxos plugin list" says why.`),
+    );
   });
 
   it('answers the probes of monitoring tools outside of the envelope, without details', async () => {

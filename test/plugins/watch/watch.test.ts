@@ -279,4 +279,36 @@ describe('the watch', () => {
     await clock.tick(60_000);
     expect([hints, comparisons, clock.pending]).to.deep.equal([[], 0, 0]);
   });
+
+  it('takes its settings while it runs, for what is watched already', async () => {
+    const clock = fakeClock();
+    await load({}, clock);
+    const stop = await start();
+    const settings = async (config: Record<string, unknown>): Promise<void> => {
+      expect(await kernel.replace(watch, config)).to.include({ state: 'active', generation: 1 });
+    };
+    await settings({ reconcileSeconds: 1 });
+    expect(comparisons).to.equal(1);
+    await clock.tick(1_000);
+    expect(comparisons).to.equal(2);
+    await settings({ enabled: false });
+    await clock.tick(60_000);
+    await write('note.md', 'unseen');
+    expect([comparisons, hints]).to.deep.equal([2, []]);
+    await settings({});
+    expect(comparisons).to.equal(3);
+    hints.length = 0;
+    await write('note.md', 'seen');
+    await hinted('note.md');
+    await stop();
+    await settings({ enabled: false });
+    await settings({});
+    expect(comparisons).to.equal(3);
+    expect(
+      kernel
+        .status()
+        .find(({ name }) => name === 'watch')
+        ?.effects.children.map(({ label }) => label),
+    ).to.deep.equal(['service watch']);
+  });
 });
