@@ -30,14 +30,14 @@ export function outboxRoutes(store: Store, outbox: Outbox, mask: (text: string) 
       query: {
         type: 'object',
         properties: {
-          state: { enum: [...DELIVERY_STATES, ''], description: 'Only messages in that state.' },
+          state: { enum: DELIVERY_STATES, description: 'Only messages in that state.' },
           channel: { type: 'string', description: 'Only messages to that channel.' },
           limit: { type: 'number', description: `1 to ${MAX_LIMIT}, default ${DEFAULT_LIMIT}.` },
         },
       },
       answer: { type: 'array', items: outboxMessageSchema },
-      async handle({ query: { state = '', channel = '', limit = DEFAULT_LIMIT } }) {
-        const filter = { state: state === '' ? undefined : state, channel: channel === '' ? undefined : channel };
+      async handle({ query: { state, channel = '', limit = DEFAULT_LIMIT } }) {
+        const filter = { state, channel: channel === '' ? undefined : channel };
         const rows = await newestMessages(store, filter, Math.min(MAX_LIMIT, Math.max(1, Math.trunc(limit))), MAX_MASKED_CHARS);
         return rows.map((row) => outboxMessageView(row, mask, MAX_SHOWN_CHARS));
       },

@@ -29,8 +29,8 @@ describe('the outbox over REST', function () {
     expect(await contents('?channel=nobody')).to.deep.equal([]);
     expect(await contents('?limit=2')).to.deep.equal(['c', 'b']);
     expect(await contents('?limit=-5')).to.deep.equal(['c']);
-    expect(await contents('?limit=1e9&state=&channel=')).to.have.length(3);
-    expect((await host.request('GET', '/api/v1/notify-outbox?state=lost')).status).to.equal(400);
+    expect(await contents('?limit=1e9&channel=')).to.have.length(3);
+    for (const state of ['lost', '']) expect((await host.request('GET', `/api/v1/notify-outbox?state=${state}`)).status).to.equal(400);
     expect((await host.request('GET', '/api/v1/notify-outbox?limit=many')).status).to.equal(400);
     const [failed] = await list(host, '?state=failed');
     expect(failed).to.include({ channel: 'team', parts: 1, partsSent: 0, attempts: 1, error: 'no', errorCode: '19001', traceId: null });

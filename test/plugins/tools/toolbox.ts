@@ -26,6 +26,7 @@ export const TOOLS: readonly string[] = [
   'list_dir',
   'make_dir',
   'move_file',
+  'notify',
   'read_file',
   'read_result',
   'recall_memory',
