@@ -21,9 +21,9 @@ import { repaired } from './transcript.ts';
 /** More attempts than any chain of candidates needs; a hook that never gives up ends here. */
 const MAX_ATTEMPTS = 16;
 
-/** What the journal keeps of an attempt. `text` is what listeners were sent. */
+/** What the journal keeps of an attempt. `text` is what listeners were sent; missing where that is what the reply says. */
 type AttemptRecord =
-  | { readonly ok: true; readonly text: string; readonly reply: LlmReply }
+  | { readonly ok: true; readonly text?: string; readonly reply: LlmReply }
   | { readonly ok: false; readonly text: string; readonly message: string; readonly next: NextAttempt | null };
 
 /** An answer and who gave it. */
@@ -73,7 +73,7 @@ export class LlmCaller {
         return this.#askOnce(ask, begin);
       },
     );
-    if (!live) text.add(record.text);
+    if (!live) text.add(record.text ?? (record.ok ? record.reply.content : ''));
     return record;
   }
 
@@ -84,9 +84,10 @@ export class LlmCaller {
     if (!refused) await begin();
     const startedAt = clock.now();
     const since = clock.monotonic();
-    let sent = '';
+    const sent: string[] = [];
     const say = (delta: string): void => {
-      sent += delta;
+      if (delta === '') return;
+      sent.push(delta);
       text.add(delta);
     };
     const result: LlmResult = refused ? { ok: false, failure: refused } : await this.#chat(target, request, turn.signal, say);
@@ -95,13 +96,16 @@ export class LlmCaller {
       attempt,
       provider: target.provider,
       model: target.model,
-      contentSent: sent !== '',
+      contentSent: sent.length > 0,
       startedAt,
       durationMs: clock.monotonic() - since,
     };
     if (result.ok) {
       const rows = await hooks.afterLlmCall([], { ...ended, outcome: 'success', reply: result.reply }, turn);
-      return { value: { ok: true, text: sent, reply: result.reply }, rows };
+      const { reply } = result;
+      if (!isMadeOf(reply.content, sent)) return { value: { ok: true, text: sent.join(''), reply }, rows };
+      text.settle(reply.content);
+      return { value: { ok: true, reply }, rows };
     }
     const failed: LlmAttempt = { ...ended, outcome: 'failed', failure: result.failure };
     const rows = await hooks.afterLlmCall([], failed, turn);
@@ -113,7 +117,7 @@ export class LlmCaller {
       reason: result.failure.message,
       ...(next && { next: `${next.provider}/${next.model}`, delayMs: next.delayMs ?? 0 }),
     });
-    return { value: { ok: false, text: sent, message: result.failure.message, next: next ?? null }, rows };
+    return { value: { ok: false, text: sent.join(''), message: result.failure.message, next: next ?? null }, rows };
   }
 
   async #request(turn: Turn, target: ProviderRef, messages: readonly Message[]): Promise<LlmRequest> {
@@ -169,6 +173,16 @@ interface Ask {
 function missingProvider(name: string): LlmResult {
   const message = `provider "${name}" does not exist; add it with POST /api/v1/providers or name another one in the agent's front matter`;
   return { ok: false, failure: { kind: 'missing', retryable: false, switchable: true, message } };
+}
+
+/** Whether the pieces, one after another, are the text. Joining them would copy a long text. */
+function isMadeOf(text: string, pieces: readonly string[]): boolean {
+  let length = 0;
+  for (const piece of pieces) {
+    if (!text.startsWith(piece, length)) return false;
+    length += piece.length;
+  }
+  return length === text.length;
 }
 
 /** Waits, or rejects with the signal's reason. */

@@ -5,7 +5,8 @@
  * So the emitted deltas always concatenate to `text`.
  */
 export class ReplyText {
-  #text = '';
+  #before = '';
+  #segment = '';
   #owesBlankLine = false;
   readonly #emit: (delta: string) => void;
 
@@ -14,20 +15,27 @@ export class ReplyText {
   }
 
   get text(): string {
-    return this.#text;
+    return this.#before + this.#segment;
   }
 
   /** Adds to the present segment. */
   add(delta: string): void {
     if (delta === '') return;
-    const piece = this.#owesBlankLine ? `\n\n${delta}` : delta;
-    this.#owesBlankLine = false;
-    this.#text += piece;
-    this.#emit(piece);
+    const isFirst = this.#segment === '' && this.#owesBlankLine;
+    if (isFirst) this.#before += '\n\n';
+    this.#segment += delta;
+    this.#emit(isFirst ? `\n\n${delta}` : delta);
+  }
+
+  /** Says that the present segment is this very string: what it was added up from need not be kept beside it. */
+  settle(segment: string): void {
+    if (segment.length === this.#segment.length) this.#segment = segment;
   }
 
   /** Ends the present segment; the next text starts after a blank line. */
   part(): void {
-    this.#owesBlankLine = this.#text !== '';
+    this.#before = this.text;
+    this.#segment = '';
+    this.#owesBlankLine = this.#before !== '';
   }
 }

@@ -27,6 +27,8 @@ import { callIdsIn, resultIn, resultText } from './transcript.ts';
 const MAX_CALLS_PER_ANSWER = 32;
 /** Answers in a row that repeat a call with its result before the run ends. */
 const LOOP_LIMIT = 3;
+/** Ends that are nobody's doing but the server's own: the operator has to hear of their cause. */
+const FAULTS: ReadonlySet<string> = new Set(['ORYX_INTERNAL', 'ORYX_HOOK_FAILED', 'ORYX_AUDIT_FAILED']);
 
 /** The loop on a kernel's hooks and registries. */
 export function createTurnLoop(host: LoopHost): TurnLoop {
@@ -58,7 +60,7 @@ class Run {
     turn: Turn,
     history: readonly Message[],
     steps: Steps,
-    emit: (event: TurnEvent) => void,
+    emit: (event: TurnEvent, said: () => string) => void,
   ) {
     this.#host = host;
     this.#llm = llm;
@@ -67,8 +69,9 @@ class Run {
     this.#before = [...history, { role: 'user', content: turn.input }];
     this.#callIds = new Set(callIdsIn(history));
     this.#steps = steps;
-    this.#emit = emit;
-    this.#text = new ReplyText((delta) => emit({ type: 'token', delta }));
+    const text = new ReplyText((delta) => this.#emit({ type: 'token', delta }));
+    this.#emit = (event) => emit(event, () => text.text);
+    this.#text = text;
   }
 
   /** Rejects only when the engine suspends the run; every other end is an outcome. */
@@ -144,7 +147,7 @@ class Run {
   #failed(error: unknown): TurnOutcome {
     if (isOryxError(error) && error.code === 'ORYX_STOPPING') throw error;
     const known = isOryxError(error) ? error : new OryxError('ORYX_INTERNAL', 'Internal server error', { cause: error });
-    if (known.code === 'ORYX_INTERNAL' || known.code === 'ORYX_HOOK_FAILED') this.#host.log.error('run failed', { error: known });
+    if (FAULTS.has(known.code)) this.#host.log.error('run failed', { error: known });
     const { id: turnId } = this.#turn;
     return { turnId, status: 'failed', reply: this.#text.text, stopReason: 'error', messages: this.#said, error: known };
   }

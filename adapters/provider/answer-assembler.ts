@@ -27,11 +27,10 @@ function grown(before: unknown, piece: unknown): unknown {
 const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** Only the first choice counts: one is asked for. */
+/** All of an answer but its text, which whoever reads it passes on and keeps. Only the first choice counts: one is asked for. */
 export class AnswerAssembler {
   readonly #calls = new CallAssembler();
   readonly #echo = new Map<string, unknown>();
-  #content = '';
   #usage: Usage = NO_USAGE;
   #finishReason: string | undefined;
   #hasChoice = false;
@@ -54,7 +53,6 @@ export class AnswerAssembler {
 
   #takePart(part: JsonObject): string {
     const added = textOf(part['content']) + textOf(part['refusal']);
-    this.#content += added;
     this.#calls.take(part['tool_calls']);
     for (const field in part) {
       if (KNOWN_FIELDS.has(field) || isEmpty(part[field])) continue;
@@ -72,12 +70,12 @@ export class AnswerAssembler {
     return this.#finishReason !== undefined;
   }
 
-  /** The answer so far; `decode` gives a wire tool name's real one. */
-  reply(decode: (name: string) => string): LlmReply {
+  /** The answer so far; `decode` gives a wire tool name's real one, and `content` is the text of all chunks. */
+  reply(content: string, decode: (name: string) => string): LlmReply {
     const callExtras = this.#calls.extras();
     const echo = { ...Object.fromEntries(this.#echo), ...(callExtras && { tool_calls: callExtras }) };
     return {
-      content: this.#content,
+      content,
       toolCalls: this.#calls.calls(decode),
       finishReason: this.#finishReason ?? '',
       usage: this.#usage,

@@ -3,13 +3,14 @@ import type { LlmReply } from '../../kernel/index.ts';
 import { AnswerAssembler } from './answer-assembler.ts';
 import { CallFailure } from './call-failure.ts';
 import type { FailureWriter } from './call-failure.ts';
+import { joinedText } from './joined-text.ts';
 import { EventSplitter } from './event-splitter.ts';
 import { isObject, parsedJson } from './json.ts';
 import { Utf8Decoder } from './utf8-decoder.ts';
 import type { DecodeName } from './request-body.ts';
 
-/** More than any model says in one answer. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** More than any model says in one answer: 250,000 pieces of one token each, every one in an event of its own. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 type Form = 'unknown' | 'events' | 'json' | 'page';
 
@@ -29,7 +30,7 @@ export async function readAnswer(
   try {
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > MAX_ANSWER_BYTES) throw new CallFailure(failures.protocol('sent an answer of more than 32 MB'));
+      if (bytes > MAX_ANSWER_BYTES) throw new CallFailure(failures.protocol('sent an answer of more than 64 MB'));
       reader.push(decoder.push(chunk));
       if (reader.isOver) break;
     }
@@ -49,6 +50,8 @@ class AnswerReader {
   #form: Form = 'unknown';
   #json: string[] = [];
   #heldBack = '';
+  /** The very strings that were sent, so that a long answer is in memory once. */
+  readonly #content: string[] = [];
   #isOver = false;
 
   constructor(onDelta: (text: string) => void, failures: FailureWriter) {
@@ -84,11 +87,11 @@ class AnswerReader {
     if (!this.#assembler.hasChoice) throw this.#failure('sent an answer without choices');
     if (!this.#assembler.isComplete) throw this.#failure('ended its answer before it was complete');
     this.#send(this.#heldBack);
-    return this.#assembler.reply(decode);
+    return this.#assembler.reply(joinedText(this.#content), decode);
   }
 
   #take(payloads: readonly string[]): void {
-    let added = this.#heldBack;
+    const texts = [this.#heldBack];
     for (const payload of payloads) {
       if (payload.trim() === '[DONE]') {
         this.#isOver = true;
@@ -97,8 +100,10 @@ class AnswerReader {
       const chunk = parsedJson(payload);
       if (!isObject(chunk)) throw this.#failure('sent something that is not JSON where a model answer belongs');
       if (chunk['error'] !== undefined && chunk['error'] !== null) throw new CallFailure(this.#failures.reported(chunk['error']));
-      added += this.#assembler.take(chunk);
+      texts.push(this.#assembler.take(chunk));
     }
+    // One flat string: what is added up piece by piece keeps every piece.
+    const added = texts.join('');
     // Half a surrogate pair waits for its other half: alone it would be lost in UTF-8.
     const whole = endsInHalfPair(added) ? added.slice(0, -1) : added;
     this.#heldBack = added.slice(whole.length);
@@ -106,7 +111,9 @@ class AnswerReader {
   }
 
   #send(text: string): void {
-    if (text !== '') this.#onDelta(text);
+    if (text === '') return;
+    this.#content.push(text);
+    this.#onDelta(text);
   }
 
   #failure(what: string): CallFailure {

@@ -1,9 +1,16 @@
 /** The openai SDK over the HTTP client that was handed in. */
+import { createRequire } from 'node:module';
 import type OpenAI from 'openai';
 import type { OutgoingHttp, ProviderSettings } from '../../kernel/index.ts';
 import { CallFailure } from './call-failure.ts';
 import type { FailureWriter } from './call-failure.ts';
 import { readText } from './read-text.ts';
+
+const load = createRequire(import.meta.url);
+// Found at the start, when there are files to open: Node remembers for ever what it could not find once.
+const sdkFile = load.resolve('openai');
+/** Throws what keeps it from being loaded, and tries anew the next time: an `import()` that has failed once fails for the life of the process. */
+const loadSdk = (): { readonly OpenAI: typeof OpenAI } => load(sdkFile) as { readonly OpenAI: typeof OpenAI };
 
 /** An error's body is only searched for a reason. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -25,10 +32,10 @@ export type Send = (call: Call, signal: AbortSignal) => Promise<AsyncIterable<Ui
  * OPENAI_* settings into one: what goes out is the method, URL and body of the call and the headers written here.
  */
 export function sdkTransport(settings: ProviderSettings, http: OutgoingHttp, failures: FailureWriter): Send {
-  let client: Promise<OpenAI> | undefined;
+  let client: OpenAI | undefined;
 
-  async function connect(): Promise<OpenAI> {
-    const { default: Sdk } = await import('openai');
+  function connect(): OpenAI {
+    const { OpenAI: Sdk } = loadSdk();
     const sdk = new Sdk({
       // A stand-in: the SDK insists on a key, the header is set below.
       apiKey: 'unused',
@@ -47,8 +54,7 @@ export function sdkTransport(settings: ProviderSettings, http: OutgoingHttp, fai
   }
 
   return async ({ method, url, body }, signal) => {
-    client ??= connect();
-    const sdk = await client;
+    const sdk = (client ??= connect());
     // Not as the SDK's own options: it never removes its listener from a signal, and it looks at a body from all sides.
     const init: CallInit = { callSignal: signal, ...(body !== undefined && { callBody: body }) };
     const options: object = { fetchOptions: init };

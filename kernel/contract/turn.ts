@@ -175,8 +175,12 @@ export interface Steps {
 
 /** The ReAct loop as a function. Provided by the kernel, called by the engine only. */
 export interface TurnLoop {
-  /** Deterministic between steps. Never rejects but with what `steps` throws (the engine's own suspension). */
-  run(turn: Turn, history: readonly Message[], steps: Steps, emit: (event: TurnEvent) => void): Promise<TurnOutcome>;
+  /**
+   * Deterministic between steps. Never rejects but with what `steps` throws (the engine's own suspension).
+   *
+   * @param emit  gets each event, and a function that gives all text of the run so far
+   */
+  run(turn: Turn, history: readonly Message[], steps: Steps, emit: (event: TurnEvent, said: () => string) => void): Promise<TurnOutcome>;
 }
 
 /** One part of the system prompt. Lower `order` comes first; static parts before changing ones, for the providers' prefix caches. */

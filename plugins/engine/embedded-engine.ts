@@ -221,7 +221,7 @@ export class EmbeddedEngine implements Engine {
     before: Parameters<TurnLoop['run']>[1] = [],
   ): Promise<TurnOutcome> {
     const turn: Turn = { ...live.request, agent, attempt, signal: live.abort.signal };
-    return this.#parts.loop.run(turn, before, steps, (event) => this.#listeners.emit(turn.id, event));
+    return this.#parts.loop.run(turn, before, steps, (event, said) => this.#listeners.emit(turn.id, event, said));
   }
 
   /** Makes the end durable, then tells it. */

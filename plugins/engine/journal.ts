@@ -1,6 +1,8 @@
 /** The steps of one turn: what is done is answered from here and never done again. */
 import type { Clock, Statement, StepOptions, StepResult, Steps, Store } from '../../kernel/index.ts';
+import { isOryxError, OryxError } from '../../kernel/index.ts';
 import type { Failpoint } from './failpoint.ts';
+import { partedJson } from './parted-json.ts';
 import type { StepRow, TurnRepository } from './turn-repository.ts';
 
 /** What the journal of one turn works with. */
@@ -38,7 +40,7 @@ export class Journal implements Steps {
     if (earlier?.state === 'started') {
       const lost = await options.lost();
       if (!earlier.idempotent) return this.#done(name, false, lost);
-      await this.#write(this.#parts.turns.stepForgotten(this.#parts.turnId, name), ...(lost.rows ?? []));
+      await this.#writeWith(this.#parts.turns.stepForgotten(this.#parts.turnId, name), lost.rows);
     }
     const result = await fn(`${this.#parts.turnId}/${name}`, () => this.#begin(name, options.idempotent));
     if (name.startsWith('llm/')) this.#parts.failpoint('after_llm_response_before_persist');
@@ -55,9 +57,18 @@ export class Journal implements Steps {
 
   async #done<T>(name: string, idempotent: boolean, result: StepResult<T>): Promise<T> {
     const { turns, turnId, clock, failpoint } = this.#parts;
-    await this.#write(turns.stepDone(turnId, name, idempotent, JSON.stringify(result.value), clock.now()), ...(result.rows ?? []));
+    await this.#writeWith(turns.stepDone(turnId, name, idempotent, partedJson(result.value), clock.now()), result.rows);
     failpoint('step');
     return result.value;
+  }
+
+  /** Writes a step and the rows that describe it. Rejects with ORYX_AUDIT_FAILED when the store works and does not take them. */
+  async #writeWith(step: Statement, rows: readonly Statement[] = []): Promise<void> {
+    try {
+      await this.#write(step, ...rows);
+    } catch (error) {
+      throw rows.length > 0 && isRefused(error) ? unrecorded(error) : error;
+    }
   }
 
   /** Throws, or rejects as `Store.write` does. */
@@ -66,6 +77,15 @@ export class Journal implements Steps {
     this.#parts.failpoint('step');
     return this.#parts.store.write(...statements);
   }
+}
+
+const isRefused = (error: unknown): boolean =>
+  !isOryxError(error) || error.code === 'ORYX_STORE_CONSTRAINT' || error.code === 'ORYX_STORE_CONFLICT';
+
+function unrecorded(cause: unknown): OryxError {
+  const message =
+    'A step of the run could not be recorded, so its result was not used and the run was ended (audit.required). The log of the server says why';
+  return new OryxError('ORYX_AUDIT_FAILED', message, { cause });
 }
 
 /** Steps that only remember: used to read from the journal what a turn that may not go on has said so far. */

@@ -3,11 +3,11 @@ import type { Disposer, Logger, TurnEvent } from '../../kernel/index.ts';
 
 type Listener = (event: TurnEvent) => void;
 
-/** Spreads the events of turns. Remembers of each open turn what a late listener has missed: the trace id and the text so far. */
+/** Spreads the events of turns. Knows of each open turn what a late listener has missed: the trace id and the text so far. */
 export class Listeners {
   readonly #log: Logger;
   readonly #listeners = new Map<string, Set<Listener>>();
-  readonly #said = new Map<string, string>();
+  readonly #said = new Map<string, () => string>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -15,7 +15,7 @@ export class Listeners {
 
   /** Hears of a turn until disposed; also of one that has not begun. */
   add(turnId: string, listener: Listener): Disposer {
-    const said = this.#said.get(turnId);
+    const said = this.#said.get(turnId)?.();
     if (said !== undefined) this.#tell(listener, { type: 'trace', traceId: turnId });
     if (said) this.#tell(listener, { type: 'token', delta: said });
     const set = this.#listeners.get(turnId) ?? new Set();
@@ -26,9 +26,9 @@ export class Listeners {
     };
   }
 
-  emit(turnId: string, event: TurnEvent): void {
-    if (event.type === 'trace') this.#said.set(turnId, '');
-    if (event.type === 'token') this.#said.set(turnId, (this.#said.get(turnId) ?? '') + event.delta);
+  /** @param said  gives all text of the turn so far; a copy beside it would double what a long answer takes */
+  emit(turnId: string, event: TurnEvent, said: () => string): void {
+    if (event.type === 'trace') this.#said.set(turnId, said);
     for (const listener of this.#listeners.get(turnId) ?? []) this.#tell(listener, event);
   }
 

@@ -1,6 +1,7 @@
 /** The tables `turns` and `steps`. */
 import type { ErrorCode, Origin, Statement, StopReason, Store, TurnOutcome, TurnRequest } from '../../kernel/index.ts';
 import { ERROR_STATUS, OryxError } from '../../kernel/index.ts';
+import type { PartedJson } from './parted-json.ts';
 
 /** A turn that has not ended, as an earlier process left it. */
 export interface UnfinishedTurn {
@@ -25,7 +26,7 @@ export interface TurnRepository {
   start(turnId: string, agentVersion: string): Statement;
   end(outcome: TurnOutcome, at: number): Statement;
   stepStarted(turnId: string, name: string, idempotent: boolean, at: number): Statement;
-  stepDone(turnId: string, name: string, idempotent: boolean, valueJson: string, at: number): Statement;
+  stepDone(turnId: string, name: string, idempotent: boolean, value: PartedJson, at: number): Statement;
   stepForgotten(turnId: string, name: string): Statement;
   unfinished(): Promise<readonly UnfinishedTurn[]>;
   stepsOf(turnId: string): Promise<readonly StepRow[]>;
@@ -96,10 +97,10 @@ export function turnRepository(store: Store): TurnRepository {
       sql: `INSERT INTO steps (turn_id, name, state, idempotent, at) VALUES (?, ?, 'started', ?, ?)`,
       params: [turnId, name, idempotent ? 1 : 0, at],
     }),
-    stepDone: (turnId, name, idempotent, valueJson, at) => ({
-      sql: `INSERT INTO steps (turn_id, name, state, idempotent, value_json, at) VALUES (?, ?, 'done', ?, ?, ?)
+    stepDone: (turnId, name, idempotent, { json, texts }, at) => ({
+      sql: `INSERT INTO steps (turn_id, name, state, idempotent, value_json, at) VALUES (?, ?, 'done', ?, ${jsonWith(texts.length)}, ?)
         ON CONFLICT (turn_id, name) DO UPDATE SET state = 'done', value_json = excluded.value_json, at = excluded.at WHERE state = 'started'`,
-      params: [turnId, name, idempotent ? 1 : 0, valueJson, at],
+      params: [turnId, name, idempotent ? 1 : 0, json, ...texts.flat(), at],
       expect: 1,
     }),
     stepForgotten: (turnId, name) => ({
@@ -125,6 +126,9 @@ export function turnRepository(store: Store): TurnRepository {
     },
   };
 }
+
+/** A JSON parameter into which so many texts are put, each a parameter for its path and one for itself. */
+const jsonWith = (texts: number): string => (texts === 0 ? '?' : `json_set(?${', ?, ?'.repeat(texts)})`);
 
 function unfinishedFrom(row: TurnRow): UnfinishedTurn {
   const { id, profile_name: profile, session_id: sessionId, origin, input } = row;

@@ -142,11 +142,11 @@ describe('the openai adapter fails', function () {
       expect(said).to.equal('a');
     });
 
-    it('a stream that never ends, after 32 MB', async () => {
+    it('a stream that never ends, after 64 MB', async () => {
       const piece = event(chunk({ content: 'x'.repeat(1_000_000) }));
-      const { failure } = await failureOf(raw(Array.from({ length: 40 }, () => piece)));
+      const { failure } = await failureOf(raw(Array.from({ length: 80 }, () => piece)));
       expect(failure).to.include({ kind: 'protocol' });
-      expect(failure.message).to.include('32 MB');
+      expect(failure.message).to.include('64 MB');
     });
 
     it('a list of models that is none', async () => {

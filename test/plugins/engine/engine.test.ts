@@ -194,6 +194,24 @@ describe('the engine', () => {
       expect(second.model.requests[0]?.messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'tool']);
     }));
 
+  it('answers from the journal to the character, whatever the length of what was said', () =>
+    inHome(async (home) => {
+      const { plugin } = marker();
+      const long = 'He said: "\\n" \u0000 \u{1F600} 你好 '.repeat(10_000);
+      const first = await startIn(home, [plugin]);
+      first.model.will({ content: long, calls: [{ name: 'mark' }] });
+      first.model.will({ after: new Promise(() => undefined) });
+      const turn = request('s', 'go');
+      await first.kernel.service('engine').submit(turn);
+      await until('the second model call', () => first.model.requests.length === 2);
+      await first.kernel.service('engine').drain(0);
+      await first.stop();
+      await using second = await startIn(home, [plugin]);
+      const { reply } = await second.kernel.service('engine').outcome(turn.id);
+      expect(reply === `${long}\n\nok`).to.equal(true);
+      expect(second.model.requests[0]?.messages[1]?.content === long).to.equal(true);
+    }));
+
   for (const [name, repeats] of [
     ['mark', 1],
     ['look', 2],
