@@ -5,7 +5,7 @@ import type { Workspace } from '../workspace/contract.ts';
 import type { Memory } from './contract.ts';
 import { readDocument, withEntry } from './memory-document.ts';
 import type { MemoryDocument } from './memory-document.ts';
-import { entryLine, oneLine, withoutBullet } from './memory-entry.ts';
+import { entryLine, oneLine, originLine, withoutBullet } from './memory-entry.ts';
 import { MemoryFiles } from './memory-file.ts';
 
 /** Core memory stands in every prompt. */
@@ -38,7 +38,7 @@ export function markdownMemory(workspace: Workspace, clock: Clock): MarkdownMemo
   return {
     document,
 
-    async remember(agent, content, scope) {
+    async remember(agent, content, scope, traceId) {
       const text = oneLine(content);
       if (text === '') throw invalidInput('content must not be blank');
       if (text.length > MAX_ENTRY_CHARS) {
@@ -49,7 +49,7 @@ export function markdownMemory(workspace: Workspace, clock: Clock): MarkdownMemo
       const entry = entryLine(text, clock.now());
       await files.update(fileOf(agent), (before) => {
         if (scope === 'core') requireRoom(before, entry);
-        return withEntry(before, scope, entry);
+        return withEntry(before, scope, traceId === undefined ? entry : `${entry}\n${originLine(traceId)}`);
       });
     },
 

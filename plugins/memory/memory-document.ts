@@ -1,5 +1,6 @@
 /** The text of a MEMORY.md: two known sections, and whatever else people have written into it. */
 import type { MemoryScope } from './contract.ts';
+import { isOriginLine } from './memory-entry.ts';
 
 /** What an agent remembers, as lines without blank ones, in file order. */
 export interface MemoryDocument {
@@ -31,18 +32,19 @@ export function readDocument(text: string): MemoryDocument {
   const core: string[] = [];
   const archival: string[] = [];
   for (const { text: line, isHeading, scope } of linesOf(text)) {
-    if (isHeading || line.trim() === '') continue;
+    if (isHeading || line.trim() === '' || isOriginLine(line)) continue;
     if (scope === 'core') core.push(line);
     if (scope === 'archival' || (scope === undefined && PLAIN_ENTRY.test(line))) archival.push(line);
   }
   return { core, archival };
 }
 
-/** The text with one more line at the end of a section; everything else stays byte for byte. A missing section is added at the end. */
-export function withEntry(text: string, scope: MemoryScope, entry: string): string {
-  if (text.trim() === '') return emptyDocument(scope, entry);
+/** The text with one more entry at the end of a section; everything else stays byte for byte. A missing section is added at the end. */
+export function withEntry(text: string, scope: MemoryScope, added: string): string {
+  if (text.trim() === '') return emptyDocument(scope, added);
   const lines = text.split('\n');
   const end = text.includes('\r\n') ? '\r' : '';
+  const entry = added.replaceAll('\n', `${end}\n`);
   const at = endOfSection(linesOf(text), scope);
   if (at === lines.length) return `${text}${end}\n${entry}${end}\n`;
   if (at !== undefined) return lines.toSpliced(at, 0, `${entry}${end}`).join('\n');

@@ -25,5 +25,11 @@ export function entryLine(content: string, at: number): string {
   return `- [${date} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}] ${content}`;
 }
 
+/** The line below an entry that names the run it came from. Markdown does not show it, and neither prompts nor searches do. */
+export const originLine = (traceId: string): string => `  <!-- run ${traceId} -->`;
+
+/** Whether a line is such a one. */
+export const isOriginLine = (line: string): boolean => /^\s*<!-- run [\w-]+ -->\s*$/.test(line);
+
 /** A stored line without its bullet. */
 export const withoutBullet = (line: string): string => line.replace(BULLET, '').trimEnd();

@@ -26,7 +26,7 @@ export const saveMemoryTool = (memory: Memory): Tool =>
       const chosen = scopeFrom(scope);
       if (chosen === undefined) return fail('Bad arguments for save_memory: scope must be "core" or "archival"');
       try {
-        await memory.remember(turn.agent.name, content, chosen);
+        await memory.remember(turn.agent.name, content, chosen, turn.id);
         return ok(`Saved to ${chosen} memory`);
       } catch (error) {
         if (!isOryxError(error)) throw error;

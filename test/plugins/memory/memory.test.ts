@@ -48,6 +48,25 @@ describe('the memory of an agent', function () {
     expect(await readdir(join(host.root, 'agents/a1'))).to.have.members(['AGENT.md', 'MEMORY.md']);
   });
 
+  it('notes the run that an entry comes from, in the file and nowhere else', async () => {
+    const run = '01a22d8b-801d-4494-a3a9-be92b639fa88';
+    await memory.remember('a1', 'likes tea', 'core', run);
+    await memory.remember('a1', 'had tea', 'archival', run);
+    const text = await readFile(file, 'utf8');
+    expect(text).to.equal(
+      `## Core memory\n- ${STAMP} likes tea\n  <!-- run ${run} -->\n\n## Archival memory\n- ${STAMP} had tea\n  <!-- run ${run} -->\n`,
+    );
+    expect(await prompt())
+      .to.include(`## Core memory\n- ${STAMP} likes tea\n## Archival memory\n- ${STAMP} had tea\n`)
+      .and.not.include(run);
+    expect(await memory.recall('a1', 'tea')).to.deep.equal([`${STAMP} had tea`]);
+    expect(await memory.recall('a1', run)).to.deep.equal([]);
+    await writeFile(file, text.replaceAll('\n', '\r\n'));
+    await memory.remember('a1', 'more', 'core', run);
+    const [core = ''] = (await readFile(file, 'utf8')).split('\r\n\r\n');
+    expect(core).to.match(/likes tea\r\n {2}<!-- run \S+ -->\r\n- \[.*\] more\r\n {2}<!-- run \S+ -->$/);
+  });
+
   it('stands in the prompt of that agent, as it is on disk at the moment', async () => {
     expect(await prompt()).to.include('## Core memory\n(nothing yet)\n## Archival memory\n(nothing yet)');
     await memory.remember('a1', 'likes tea', 'core');
