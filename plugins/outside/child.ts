@@ -1,4 +1,5 @@
 /** One child process, from its start until nothing of it is left. */
+import type * as Execa from 'execa';
 import type { Clock } from '../../kernel/index.ts';
 import { isFromCall } from './child-environment.ts';
 import { ClippedOutput } from './clipped-output.ts';
@@ -87,6 +88,16 @@ export async function runChild(launch: Launch, { name, clock, timeoutMs, signals
   }
 }
 
+/** With the first program. What fails here once, for too many open files say, Node keeps failed: only a new process helps. */
+async function loadExeca(name: string): Promise<typeof Execa> {
+  try {
+    return await import('execa');
+  } catch (error) {
+    const reason = `the server could not load a part of itself (${codeOf(error) || 'unknown error'})`;
+    throw new ProcessProblem(`Could not start ${name}: ${reason}; an administrator has to restart it`, { cause: error });
+  }
+}
+
 interface Started {
   readonly pid: number;
   /** The end of the program itself. */
@@ -98,7 +109,7 @@ interface Started {
 }
 
 async function started({ file, argv, cwd, env }: Launch, name: string): Promise<Started> {
-  const { execa } = await import('execa');
+  const { execa } = await loadExeca(name);
   const [argv0 = file, ...args] = argv;
   // Deadline, group and pipes are ours: execa's own timeout ends the direct child only and then waits for whoever holds its pipes.
   const child = execa(file, args, {

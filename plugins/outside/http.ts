@@ -10,6 +10,7 @@ import { CONNECT_MS, exchanged } from './http-hop.ts';
 import { nextHop } from './http-redirect.ts';
 import type { Hop } from './http-redirect.ts';
 import { requireNoMetadata, targetUrl } from './http-target.ts';
+import { loadUndici } from './http-undici.ts';
 import { httpWatch } from './http-watch.ts';
 import type { HttpWatch } from './http-watch.ts';
 import type { Lookup } from './registered-dialer.ts';
@@ -38,7 +39,6 @@ const sockets: Required<Network>['connector'] = ({ buildConnector }) => buildCon
 /** The service `outside.http`. No connection outlives its call; undici is loaded with the first one. */
 export function createHttp(ctx: Pick<Context, 'clock' | 'own'>, { lookup = system, connector = sockets }: Network = {}): Http {
   const watches = new Set<HttpWatch>();
-  let loading: Promise<typeof Undici> | undefined;
   ctx.own('requests of tools', () => {
     for (const watch of watches) watch.end();
   });
@@ -77,7 +77,7 @@ export function createHttp(ctx: Pick<Context, 'clock' | 'own'>, { lookup = syste
     await run.claim(urlClaim(url.href, access, addresses));
     requireNoMetadata(url.hostname, addresses);
     const [address = ''] = addresses;
-    const undici = await (loading ??= import('undici'));
+    const undici = loadUndici();
     return exchanged(hop, address, { clock: ctx.clock, undici, dial: connector(undici), watch }, async (answer) => {
       const next = nextHop(hop, answer.status, answer.headers['location']);
       return next === undefined ? { value: await use(answer) } : { next };

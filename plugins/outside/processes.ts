@@ -13,7 +13,7 @@ import { findProgram } from './program.ts';
 import { limitPrefix } from './resource-limits.ts';
 import { isBelow } from './workspace-mounts.ts';
 
-/** What `createProcesses` needs. */
+/** What `createProcesses` needs. Time limit, variables and isolation are looked up at each call. */
 export interface ProcessesOptions {
   readonly clock: Clock;
   /** Ends every child when it aborts. */
@@ -32,10 +32,11 @@ export interface ProcessesOptions {
 
 /** The service `outside.processes`, and a way to wait until no child is left. */
 export function createProcesses(options: ProcessesOptions): Processes & { settled(): Promise<void> } {
-  const { clock, root, isolation, timeoutSeconds } = options;
+  const { clock, root } = options;
   const running = new Set<Promise<unknown>>();
 
   async function run(command: Command, toolRun: ToolRun): Promise<CommandOutcome> {
+    const { isolation, timeoutSeconds } = options;
     // Read once: what is judged below is what is started, whatever the caller's objects say a second time.
     const executable = command.executable;
     const args = Object.freeze([...command.arguments]);
@@ -79,7 +80,9 @@ export function createProcesses(options: ProcessesOptions): Processes & { settle
   }
 
   return {
-    isolation: isolation.status,
+    get isolation() {
+      return options.isolation.status;
+    },
     async run(command, toolRun) {
       const child = run(command, toolRun);
       running.add(child);

@@ -65,12 +65,14 @@ async function descend(start: string, names: readonly string[]): Promise<Project
 async function existing(path: string): Promise<string | undefined> {
   const real = await resolved(path);
   if (real !== undefined) return real;
-  try {
-    await lstatOf(path);
-  } catch (error) {
+  const entry = await lstatOf(path).catch((error: unknown) => {
     if (ABSENT.has(codeOf(error))) return undefined;
     throw problemOf(error);
-  }
+  });
+  if (entry === undefined) return undefined;
+  // It may have come into being since the first look: somebody else makes the same file.
+  const now = await resolved(path);
+  if (now !== undefined || !entry.isSymbolicLink()) return now;
   throw new ProjectionProblem('leads through a dangling link');
 }
 

@@ -3,6 +3,7 @@ import type * as Undici from 'undici';
 import type { Context } from '../../kernel/index.ts';
 import { OryxError } from '../../kernel/index.ts';
 import type { RegisteredHttp } from './contract.ts';
+import { loadUndici } from './http-undici.ts';
 import { isMetadataHost } from './registered-addresses.ts';
 import { registeredDialer } from './registered-dialer.ts';
 import type { Lookup } from './registered-dialer.ts';
@@ -118,7 +119,7 @@ export function createRegisteredHttp(ctx: Pick<Context, 'clock' | 'own'>, lookup
     refusal: refusalOf,
     async request({ method, url, headers, body, signal, connectTimeoutMs, readTimeoutMs = READ_TIMEOUT_MS }) {
       const target = targetOf(url);
-      undici ??= await import('undici');
+      undici ??= loadUndici();
       const lane = laneOf(target.origin, undici);
       lane.keep();
       lane.inFlight += 1;

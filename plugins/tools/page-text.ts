@@ -1,5 +1,5 @@
 /** All visible text of a page, as Markdown: for pages without an article. */
-import type { Parser as HtmlParser } from 'htmlparser2';
+import type * as HtmlParser2 from 'htmlparser2';
 import { HIDDEN_STYLE } from './hidden-style.ts';
 
 const SKIPPED = new Set('script style noscript template svg math iframe object embed canvas audio video datalist head'.split(' '));
@@ -27,9 +27,9 @@ export interface PageText {
  * @param base  the page's own URL
  */
 export async function pageText(html: string, base: string, maxLength: number): Promise<PageText> {
-  const { Parser } = await import('htmlparser2');
+  const { Parser } = await loadParser();
   const reader = new PageReader(base, maxLength, () => parser.pause());
-  const parser: HtmlParser = new Parser(
+  const parser: HtmlParser2.Parser = new Parser(
     {
       onopentag: (name, attributes) => reader.open(name, attributes),
       onclosetag: (name) => reader.close(name),
@@ -39,6 +39,15 @@ export async function pageText(html: string, base: string, maxLength: number): P
   );
   parser.write(html);
   return reader.page;
+}
+
+/** With the first page. What fails here once, for too many open files say, Node keeps failed: only a new process helps. */
+async function loadParser(): Promise<typeof HtmlParser2> {
+  try {
+    return await import('htmlparser2');
+  } catch (error) {
+    throw new Error('the server could not load a part of itself; an administrator has to restart it', { cause: error });
+  }
 }
 
 /** Collects what is shown. Knows how deep it is, and from which depth on nothing is visible. */

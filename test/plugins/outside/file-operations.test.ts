@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { FileProblem } from '../../../plugins/outside/contract.ts';
 import { SECRET, bench, rejection } from './bench.ts';
 import type { Bench } from './bench.ts';
@@ -45,6 +46,29 @@ describe('operations on files for tools', () => {
     await b.files.remove('up/moved', b.run());
     expect(await readdir(b.home)).to.deep.equal(['up']);
     expect(await readFile(join(b.outside, 'secret.txt'), 'utf8')).to.equal(SECRET);
+  });
+
+  it('add nothing to a file that has another name, whose other name would change too', async () => {
+    await using b = await bench();
+    await b.hardlink(join(b.outside, 'secret.txt'), join(b.home, 'hl'));
+    const error = await rejection(b.files.append('hl', Buffer.from('PWN'), b.run()));
+    expect(error).to.include({ blockedBy: 'sandbox' });
+    expect(error.message).to.include('file.allow_hardlinks');
+    expect(await readFile(join(b.outside, 'secret.txt'), 'utf8')).to.equal(SECRET);
+  });
+
+  it('make one file when many make it at once', async () => {
+    await using b = await bench();
+    for (let round = 0; round < 60; round += 1) {
+      const add = async (n: number): Promise<void> => {
+        // Each a little later, so that one looks while another makes the file.
+        for (let turn = 0; turn < n * (round % 6); turn += 1) await setImmediate();
+        await b.files.append(`new${round}`, Buffer.from(`${n}`), b.run());
+      };
+      await Promise.all(Array.from({ length: 8 }, (_, n) => add(n)));
+      const text = await readFile(join(b.home, `new${round}`), 'utf8');
+      expect(text.split('').sort().join('')).to.equal('01234567');
+    }
   });
 
   it('write one call of append as one piece, so that fifty at once make fifty lines', async () => {

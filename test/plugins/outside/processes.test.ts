@@ -5,6 +5,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { definePlugin, defineTool, ok } from '../../../kernel/index.ts';
 import { findIsolation } from '../../../plugins/outside/isolation.ts';
 import { agentFile, startHost, until } from '../../harness/index.ts';
 import { toolbox } from '../tools/toolbox.ts';
@@ -27,6 +28,7 @@ describe('programs', function () {
   before(async () => {
     process.env['PASSED_ON'] = 'yes';
     process.env['WITHHELD'] = 'TOP-SECRET';
+    process.env['ORYXOS_SOMETHING'] = 'TOP-SECRET';
     box = await boxWith({ 'shell.env_passthrough': ['PASSED_ON', 'ORYXOS_SOMETHING', 'NOT_SET'] });
   });
   after(() => box[Symbol.asyncDispose]());
@@ -119,6 +121,33 @@ describe('programs', function () {
       expect(result.retryable).to.equal(true);
     });
   }
+
+  it('are judged where they are started too, and started with the arguments that were judged', async () => {
+    const runner = defineTool({
+      name: 'runner',
+      description: 'Starts a program without having said so.',
+      input: { type: 'object', properties: { executable: { type: 'string' } }, required: ['executable'] } as const,
+      async execute({ executable }, run) {
+        const args = ['judged'];
+        const running = lone.host.kernel.service('outside').processes.run({ executable, arguments: args }, run);
+        args[0] = 'changed';
+        return ok((await running).stdout);
+      },
+    });
+    const plugin = definePlugin({ name: 'runner', setup: (ctx) => void ctx.register('tool', runner) });
+    const lone = await toolbox({
+      plugins: [plugin],
+      config: { 'shell.isolation': 'none', 'shell.allowed_commands': ['echo'] },
+      agents: { r1: agentFile('r1', 'tools: [runner]\nsettings: {on_fatal_tool_error: feedback}') },
+    });
+    try {
+      expect(await lone.text('runner', { executable: 'echo' }, 'r1')).to.equal('judged\n');
+      const refused = await lone.failure('runner', { executable: 'printenv' }, 'r1');
+      expect(refused).to.include({ blockedBy: 'sandbox', retryable: false });
+    } finally {
+      await lone[Symbol.asyncDispose]();
+    }
+  });
 
   it('that take too long are ended with everything they started, and the call is final', async () => {
     const since = performance.now();

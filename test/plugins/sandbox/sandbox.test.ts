@@ -237,10 +237,10 @@ describe('the sandbox', function () {
           ctx.register('tool', tool);
         },
       });
-    const touched = async (kind: string, value: string, access?: 'read' | 'write') => {
+    const touched = async (kind: string, value: string, access?: 'read' | 'write', config: Readonly<Record<string, unknown>> = {}) => {
       await using host = await startHost({
         agents: { t: agentFile('t', 'tools: [touch]') },
-        config: { 'http.allowed_domains': ['*.example.test'], 'shell.allowed_commands': ['ls'] },
+        config: { 'http.allowed_domains': ['*.example.test'], 'shell.allowed_commands': ['ls'], ...config },
         plugins: [touching(kind, value, access)],
       });
       host.model.willCall('touch');
@@ -257,9 +257,12 @@ describe('the sandbox', function () {
       expect(await touched('database', 'main')).to.include('There is no whitelist for "database"');
     });
 
-    it('takes a claim on a file that does not say what it does for a write', async () => {
+    it('takes a claim that does not say what it does for a write', async () => {
       expect(await touched('file', 'AGENT.md')).to.include('is protected');
       expect(await touched('file', 'AGENT.md', 'read')).to.equal('touched');
+      const open = { 'http.read_policy': 'public' };
+      expect(await touched('url', 'https://elsewhere.com/', undefined, open)).to.include('http whitelist');
+      expect(await touched('url', 'https://elsewhere.com/', 'read', open)).to.equal('touched');
     });
   });
 });

@@ -106,7 +106,9 @@ describe('the tools that reach the network', function () {
 
     it('shows at most 1 MiB and says how much there is', async () => {
       answering(200, {}, 'x'.repeat(2 * 1024 * 1024));
-      expect(await box.text('http_get', { url })).to.match(/\[cut: the first 1048576 bytes of 2097152 are shown\]$/);
+      const shown = await box.text('http_get', { url });
+      expect(shown).to.match(/\[cut: the first 1048576 bytes of 2097152 are shown\]$/);
+      expect(fencedIn(shown)).to.have.length(1_048_576);
       answering(200, {}, '<'.repeat(6 * 1024 * 1024));
       expect(await box.text('http_get', { url })).to.match(/of more than 5242880 are shown\]$/);
     });
