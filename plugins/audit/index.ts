@@ -5,12 +5,12 @@ import type {} from '../http/contract.ts';
 import type {} from '../pricing/contract.ts';
 import type {} from '../secrets/contract.ts';
 import type { Audit } from './contract.ts';
-import { llmCallsOf } from './llm-call-repository.ts';
+import { startRetention } from '../store/contract.ts';
+import { llmCallsOf, llmCallsPruned } from './llm-call-repository.ts';
 import { migrations } from './migrations.ts';
 import { recorder, subjectOf } from './recorder.ts';
-import { startRetention } from './retention.ts';
 import { auditRoutes } from './routes.ts';
-import { toolInvocationsOf } from './tool-invocation-repository.ts';
+import { toolInvocationsOf, toolInvocationsPruned } from './tool-invocation-repository.ts';
 
 export default definePlugin({
   name: 'audit',
@@ -46,7 +46,12 @@ export default definePlugin({
       required,
     });
 
-    ctx.own('retention', startRetention({ store, clock: ctx.clock, log: ctx.log, days }));
+    // Rows of model calls are small; a row of a tool call may have 128 KiB.
+    const prunings = [
+      { slice: 500, statement: llmCallsPruned },
+      { slice: 100, statement: toolInvocationsPruned },
+    ];
+    ctx.own('retention', startRetention({ store, clock: ctx.clock, log: ctx.log, days, what: 'audit rows', prunings }));
     for (const route of auditRoutes(store, ctx.clock, (text) => secrets.mask(text))) ctx.register('route', route);
     const audit: Audit = {
       llmCall: (attempt, subject) => records.llmCall(attempt, subject),

@@ -6,6 +6,7 @@ import type {} from '../metrics/contract.ts';
 import type {} from '../outside/contract.ts';
 import type {} from '../schedules/contract.ts';
 import type {} from '../secrets/contract.ts';
+import { startRetention } from '../store/contract.ts';
 import type {} from '../trace/contract.ts';
 import type { Notifications, NotifyChannels } from './contract.ts';
 import { Delivery } from './delivery.ts';
@@ -13,8 +14,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { notifyTool } from './notify-tool.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { outboxMetrics } from './outbox-metrics.ts';
-import { beingSent, channelsWithWaiting, type OutboxEnding, type OutboxRow, sendingEnded } from './outbox-repository.ts';
-import { startOutboxRetention } from './outbox-retention.ts';
+import { beingSent, channelsWithWaiting, messagesPruned, type OutboxEnding, type OutboxRow, sendingEnded } from './outbox-repository.ts';
 import { outboxRoutes } from './outbox-routes.ts';
 import { deliverySchema, deliveryView } from './outbox-view.ts';
 
@@ -92,7 +92,9 @@ export async function openOutbox(
       void dispatcher.run();
     }),
   );
-  ctx.own('retention', startOutboxRetention({ store, clock, log, days: retentionDays }));
+  // A message may have 1 MiB.
+  const prunings = [{ slice: 50, statement: messagesPruned }];
+  ctx.own('retention', startRetention({ store, clock, log, days: retentionDays, what: 'messages', prunings }));
 
   ctx.provide('notifications', outbox);
   ctx.register('tool', notifyTool(outbox, channels));

@@ -6,6 +6,7 @@ import type {} from '../executions/contract.ts';
 import type {} from '../http/contract.ts';
 import type {} from '../secrets/contract.ts';
 import type {} from '../sessions/contract.ts';
+import { startRetention } from '../store/contract.ts';
 import type {} from './contract.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { legacyScheduleRoutes } from './legacy-routes.ts';
@@ -15,7 +16,7 @@ import { scheduleRoutes } from './routes.ts';
 import { ScheduleBook } from './schedule-book.ts';
 import { scheduleDesk } from './schedule-desk.ts';
 import { ScheduleRuns } from './schedule-runs.ts';
-import { startRetention } from './retention.ts';
+import { taskExecutionsPruned } from './task-execution-repository.ts';
 import { Timetable } from './timetable.ts';
 
 /** How long to wait before slots that could not be claimed are looked at again. */
@@ -87,7 +88,8 @@ export default definePlugin({
     );
     await book.start();
 
-    ctx.own('retention', startRetention({ store, clock, log, days: ctx.config.retentionDays }));
+    const prunings = [{ slice: 500, statement: taskExecutionsPruned }];
+    ctx.own('retention', startRetention({ store, clock, log, days: ctx.config.retentionDays, what: 'executions of schedules', prunings }));
     const mask = (text: string): string => secrets.mask(text);
     const desk = scheduleDesk({ store, book, dispatcher, runs, idempotency });
     for (const route of [...scheduleRoutes(desk, clock, mask), ...legacyScheduleRoutes(desk, mask)]) ctx.register('route', route);

@@ -1,5 +1,8 @@
 /** What the store offers beyond the kernel's port. */
 
+export { startRetention } from './retention.ts';
+export type { Pruning, RetentionParts } from './retention.ts';
+
 /** Online copies of the database. */
 export interface Backups {
   /** Writes a verified copy to `<root>/backups/` and resolves with its path. Writers go on meanwhile. */

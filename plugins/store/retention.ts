@@ -1,22 +1,27 @@
-import type { Clock, Logger, Store } from '../../kernel/index.ts';
-import { llmCallsPruned } from './llm-call-repository.ts';
-import { toolInvocationsPruned } from './tool-invocation-repository.ts';
+import type { Clock, Logger, Statement, Store } from '../../kernel/index.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The start of a server has better things to do. */
 const FIRST_MS = 60 * 1000;
 const PAUSE_MS = 100;
 const EVERY_MS = 60 * 60 * 1000;
-/** Rows of model calls are small; a row of a tool call may have 128 KiB. */
-const SLICE = { llmCalls: 500, toolInvocations: 100 };
 
-/** What keeping records for a time needs. */
+/** Removes up to `slice` rows that are older than an instant in epoch milliseconds. */
+export interface Pruning {
+  readonly slice: number;
+  statement(before: number, slice: number): Statement;
+}
+
+/** What keeping rows for a time needs. */
 export interface RetentionParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   /** 0 keeps everything. */
   readonly days: number;
+  /** The rows, in words for the log, e.g. "audit rows". */
+  readonly what: string;
+  readonly prunings: readonly Pruning[];
 }
 
 /**
@@ -25,26 +30,24 @@ export interface RetentionParts {
  *
  * @returns call it to stop; resolves when nothing is being removed any more
  */
-export function startRetention({ store, clock, log, days }: RetentionParts): () => Promise<void> {
+export function startRetention({ store, clock, log, days, what, prunings }: RetentionParts): () => Promise<void> {
   let cancel = (): void => undefined;
   let running = Promise.resolve();
-  let stopped = false;
+  let isStopped = false;
 
   async function slice(): Promise<number> {
     const before = clock.now() - days * DAY_MS;
     try {
-      const statements = [llmCallsPruned(before, SLICE.llmCalls), toolInvocationsPruned(before, SLICE.toolInvocations)];
-      const [llm, tools] = await store.write(...statements);
-      const isMore = llm?.changes === SLICE.llmCalls || tools?.changes === SLICE.toolInvocations;
-      return isMore ? PAUSE_MS : EVERY_MS;
+      const results = await store.write(...prunings.map((pruning) => pruning.statement(before, pruning.slice)));
+      return results.some(({ changes }, index) => changes === prunings[index]?.slice) ? PAUSE_MS : EVERY_MS;
     } catch (error) {
-      log.error('old audit rows could not be removed', { error });
+      log.error('old rows could not be removed', { rows: what, error });
       return EVERY_MS;
     }
   }
 
   function arm(delayMs: number): void {
-    if (stopped) return;
+    if (isStopped) return;
     cancel = clock.after(delayMs, () => {
       running = slice().then(arm);
     });
@@ -52,7 +55,7 @@ export function startRetention({ store, clock, log, days }: RetentionParts): () 
 
   if (days > 0) arm(FIRST_MS);
   return async () => {
-    stopped = true;
+    isStopped = true;
     cancel();
     await running;
   };
