@@ -1,6 +1,7 @@
 /** How a model call fails, in words that are safe to show. */
 import type { LlmFailure, ProviderSettings } from '../../kernel/index.ts';
 import { isOryxError } from '../../kernel/index.ts';
+import { networkReason } from '../shared/network-failure.ts';
 import { isObject, objectAt, parsedJson } from './json.ts';
 
 const MAX_REASON_CHARS = 200;
@@ -15,26 +16,6 @@ export class CallFailure extends Error {
     this.failure = failure;
   }
 }
-
-const NETWORK_REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed',
-  UND_ERR_SOCKET: 'the connection was closed',
-  ENOTFOUND: 'host name not found',
-  EAI_AGAIN: 'host name could not be looked up',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  ETIMEDOUT: 'the connection timed out',
-  EMFILE: 'the server has too many open files',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
-  CERT_HAS_EXPIRED: 'its TLS certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate is self-signed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate cannot be verified',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
-  EPROTO: 'it does not speak TLS as expected',
-};
 
 /** Writes the failures of one provider. */
 export class FailureWriter {
@@ -117,14 +98,6 @@ export class FailureWriter {
 
 /** Never between the halves of a surrogate pair. */
 const cut = (text: string): string => text.slice(0, MAX_REASON_CHARS).replace(/[\ud800-\udbff]$/, '');
-
-function networkReason(error: unknown): string {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const code: unknown = 'code' in at ? at.code : undefined;
-    if (typeof code === 'string') return NETWORK_REASONS[code] ?? `network error ${code.replaceAll(/[^A-Z0-9_]/g, '')}`;
-  }
-  return 'network error';
-}
 
 function reasonIn(body: unknown): string {
   if (!isObject(body)) return '';

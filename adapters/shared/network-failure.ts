@@ -9,6 +9,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'host name could not be looked up',
   EHOSTUNREACH: 'host unreachable',
   ENETUNREACH: 'network unreachable',
+  EMFILE: 'the server has too many open files',
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
   CERT_HAS_EXPIRED: 'its TLS certificate has expired',
@@ -16,6 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate is self-signed',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate cannot be verified',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
+  EPROTO: 'it does not speak TLS as expected',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
 };
 
