@@ -36,7 +36,7 @@ function applied(root: string): number {
   }
 }
 
-/** Killed a little later each time, beginning with the moment at which the copy is begun. */
+/** Killed a little later each time, from the moment at which the copy is begun to the one at which the server listens. */
 const killed = (rounds: number): RunCase =>
   holds(async () => {
     await using home = await makeHome('http://127.0.0.1:9/v1', []);
@@ -44,14 +44,20 @@ const killed = (rounds: number): RunCase =>
     const old = join(home.home, 'old');
     for (const name of readdirSync(home.root).filter((each) => each.startsWith('oryxos.db')))
       cpSync(join(home.root, name), join(old, name));
+    const begun = (): Promise<unknown> => until('migrations', () => existsSync(join(home.root, 'backups')), 20_000);
+    const since = begun().then(() => performance.now());
+    await using whole = await startProgram(home);
+    const durationMs = performance.now() - (await since);
+    await whole.stop('SIGKILL');
     const seen = new Set<number>();
     for (let round = 0; round < rounds; round += 1) {
       for (const name of readdirSync(home.root).filter((each) => each.startsWith('oryxos.db') || each === 'backups'))
         rmSync(join(home.root, name), { recursive: true });
+      rmSync(join(home.root, 'server.json'), { force: true });
       cpSync(old, home.root, { recursive: true });
       await killedProgram(home, async () => {
-        await until('migrations', () => existsSync(join(home.root, 'backups')), 20_000);
-        await new Promise((resolve) => setTimeout(resolve, round * 8));
+        await begun();
+        await new Promise((resolve) => setTimeout(resolve, (durationMs * round) / rounds));
       });
       rmSync(join(home.root, 'server.json'), { force: true });
       seen.add(applied(home.root));

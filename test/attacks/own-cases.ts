@@ -12,25 +12,25 @@ import { providerFaultCases } from './provider-fault-cases.ts';
 import { scheduleCases } from './schedule-cases.ts';
 import { secretCases } from './secret-cases.ts';
 
-/** Those that take long with all rounds, and are played in both ways; what waits for most of a minute is played only in the slow one. */
-const LONG = new Set([
-  'api-cron-every-second',
-  'api-slowloris',
-  'api-sse-disconnect',
-  'api-sse-slow',
-  'api-sse-too-many',
-  'durable-agent-md-crash-write',
-  'durable-db-corrupt-page',
-  'durable-disk-full',
-  'durable-fd-limit',
-  'durable-kill-random',
-  'durable-lease-stolen',
-  'durable-migration-kill',
-  'durable-sigterm',
-  'durable-uncaught',
-  'durable-watcher-overflow',
-  'plugin-hang-load',
-  'plugin-leak-timer',
+/** Those that take long with all rounds, and why. They are played in both ways; what waits for most of a minute only in the slow one. */
+const LONG: ReadonlyMap<string, string> = new Map([
+  ['api-cron-every-second', '1,000 schedules for 20 s of real time'],
+  ['api-slowloris', 'waits for the timeouts of the server, 55 s'],
+  ['api-sse-disconnect', '500 clients'],
+  ['api-sse-slow', '20 replies of 10 MB'],
+  ['api-sse-too-many', '2,000 connections for 10 s'],
+  ['durable-agent-md-crash-write', 'a kill loop'],
+  ['durable-db-corrupt-page', 'a page at random, many times'],
+  ['durable-disk-full', 'a disk of its own'],
+  ['durable-fd-limit', '5,000 calls with few descriptors'],
+  ['durable-kill-random', '300 kills, 12 minutes'],
+  ['durable-lease-stolen', 'a process that is stopped for 30 s'],
+  ['durable-migration-kill', 'a kill loop, 3 minutes'],
+  ['durable-sigterm', 'a kill loop'],
+  ['durable-uncaught', 'a kill loop'],
+  ['durable-watcher-overflow', '35,000 files'],
+  ['plugin-hang-load', 'waits for the 30 s that a set-up may take'],
+  ['plugin-leak-timer', '100 rounds of loading, 53 s'],
 ]);
 const ONLY_LONG = new Set(['api-slowloris', 'durable-lease-stolen']);
 

@@ -1,15 +1,20 @@
 /** Runs cases of the areas POLICY, SECRET and INJECT of the attack corpus against a whole host. */
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Plugin, ToolResult } from '../../kernel/index.ts';
 import { definePlugin } from '../../kernel/index.ts';
 import type { Answer } from '../harness/http-client.ts';
 import { agentFile, eventsFrom } from '../harness/index.ts';
+import type { Receiver } from '../harness/receiver.ts';
+import { startReceiver } from '../harness/receiver.ts';
+import type { SimulatedNetwork } from '../plugins/outside/simulated-network.ts';
+import { outsideOn } from '../plugins/outside/simulated-network.ts';
 import type { Toolbox } from '../plugins/tools/toolbox.ts';
 import { toolbox } from '../plugins/tools/toolbox.ts';
+import { addChannel, networkOf, stubServer } from './policy-surroundings.ts';
+import { namesAs, withLookup } from './robot.ts';
+import { watchSockets } from './socket-watch.ts';
 
 /** One case of the corpus. */
 export interface Case {
@@ -25,10 +30,19 @@ export interface Case {
     };
     readonly agent_body?: string;
     readonly providers?: readonly { readonly name: string }[];
-    readonly http?: readonly { readonly status?: number; readonly body: string }[];
+    readonly http?: readonly { readonly host?: string; readonly path?: string; readonly status?: number; readonly body: string }[];
+    /** Addresses by name. A case that has them is played on a simulated network. */
+    readonly dns?: Readonly<Record<string, readonly string[]>>;
+    readonly notify?: readonly Channel[];
   };
   readonly input: Input | readonly Input[];
   readonly expect: Expectation;
+}
+/** A channel of a set-up. */
+export interface Channel {
+  readonly name: string;
+  readonly type: string;
+  readonly url: string;
 }
 interface Input {
   readonly kind: string;
@@ -55,6 +69,7 @@ interface Expectation {
   readonly audit?: Readonly<Record<string, unknown>>;
   readonly steps?: readonly (string | Expectation)[];
   readonly fs?: readonly (readonly string[])[];
+  readonly dns?: readonly (readonly string[])[];
   readonly mode?: Readonly<Record<string, string>>;
   readonly result_not_contains?: readonly string[];
   readonly trace_contains?: readonly string[];
@@ -73,6 +88,12 @@ export interface Aftermath {
   /** Every tool call in the order in which it ended. */
   readonly calls: readonly Call[];
   readonly secret: string;
+  /** What stands behind the URLs of channels. */
+  readonly robot: Receiver;
+  /** Requests of tools, where the case has names. */
+  readonly requests: SimulatedNetwork['requests'];
+  /** Names that were looked up: by tools, for registered URLs, and for any connection of this process. */
+  readonly lookups: Readonly<Record<'tools' | 'channels' | 'sockets', readonly string[]>>;
 }
 interface Call {
   readonly id: string;
@@ -96,6 +117,10 @@ export async function runCase(one: Case, invariants: (after: Aftermath) => Promi
   const front = `tools: ${JSON.stringify(agent?.tools ?? [])}\nsettings: {on_fatal_tool_error: feedback}`;
   const own = (name: string): string => agentFile(name, front, one.setup.agent_body);
   try {
+    await using robot = await startReceiver();
+    await using net = await networkOf(one);
+    using sockets = watchSockets();
+    const asked: string[] = [];
     await using box = await toolbox({
       agents: { a1: own('a1'), a2: own('a2') },
       config: {
@@ -108,13 +133,17 @@ export async function runCase(one: Case, invariants: (after: Aftermath) => Promi
       plugins: [recorder(calls)],
       ...(provider !== undefined && { modelUrl: `http://127.0.0.1:${stub.port}/v1` }),
     });
+    const names = Object.fromEntries(Object.keys(one.setup.dns ?? {}).map((name) => [name, '127.0.0.1']));
+    if (net) await box.host.kernel.replace(withLookup(outsideOn(net.network), namesAs(names, asked)));
     const fill = filler(box, secret, stub.port);
+    for (const channel of one.setup.notify ?? []) await addChannel(box, fill(channel), robot);
     for (const made of one.setup.providers ?? []) await box.host.request('POST', '/api/v1/providers', fill(made));
     if (provider !== undefined) await box.host.request('PUT', '/api/v1/agents/a1/basic', { provider });
     for (const rule of one.setup.config?.policy ?? []) await box.host.request('POST', '/api/v1/tool-policy/rules', rule);
     const answers: Answer[] = [];
     for (const input of [one.input].flat()) answers.push(await send(box, fill(input)));
-    const after = { box, answers, calls, secret };
+    const lookups = { tools: net?.lookups ?? [], channels: asked, sockets: sockets.names };
+    const after = { box, answers, calls, secret, robot, requests: net?.requests ?? [], lookups };
     return [...(await differences(fill(one.expect), after)), ...(await invariants(after))];
   } finally {
     await stub.close();
@@ -162,7 +191,7 @@ async function differences(expect: Expectation, after: Aftermath): Promise<reado
     );
   if (expect.retryable !== undefined)
     check(
-      failed.every(({ result }) => !result.success && result.retryable === expect.retryable),
+      failed.length > 0 && failed.every(({ result }) => !result.success && result.retryable === expect.retryable),
       `retryable is not ${expect.retryable}`,
     );
   for (const [index, step] of (expect.steps ?? []).entries()) {
@@ -170,6 +199,7 @@ async function differences(expect: Expectation, after: Aftermath): Promise<reado
     check(calls[index]?.result.success === (outcome === 'allow'), `call ${index} is not ${outcome}: ${JSON.stringify(calls[index])}`);
   }
   for (const [what, path = ''] of expect.fs ?? []) check(existsSync(path) === (what === 'exists'), `${path} is not ${what}`);
+  for (const [, name = ''] of expect.dns ?? []) check(!Object.values(after.lookups).flat().includes(name), `${name} was looked up`);
   for (const [path, mode] of Object.entries(expect.mode ?? {}))
     check(((await stat(path)).mode & 0o777).toString(8).padStart(4, '0') === mode, `${path} is not ${mode}`);
 
@@ -235,22 +265,6 @@ function filler(box: Toolbox, secret: string, stubPort: number): <T>(value: T) =
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [fill(key), fill(inner)]));
   };
   return <T>(value: T) => fill(value) as T;
-}
-
-async function stubServer(answer: { status?: number; body: string } | undefined, secret: string) {
-  const server = createServer((request, response) => {
-    request.resume();
-    response.writeHead(answer?.status ?? 200, { 'content-type': 'application/json' });
-    response.end((answer?.body ?? '').replaceAll('$SECRET', secret));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () => {
-      server.closeAllConnections();
-      return new Promise<void>((resolve) => void server.close(() => resolve()));
-    },
-  };
 }
 
 /** The cases of one file of the corpus, or undefined where it is not at hand. */

@@ -1,7 +1,7 @@
 /** Cases of the area SECRET that change the database, the key file or the metrics behind the back of the server. */
 import Database from 'better-sqlite3';
 import { expect } from 'chai';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { agentFile, startHost, type TestHost } from '../harness/index.ts';
@@ -10,20 +10,10 @@ import { startModelServer } from '../harness/model-server.ts';
 import type { RunCase } from './corpus.ts';
 import { Unsupported } from './corpus.ts';
 import { holds } from './holds.ts';
+import { notifySecretCases } from './notify-cases.ts';
 import { type Home, makeHome, refusedProgram, startProgram } from './program.ts';
 
 const KEY = 'sk-';
-
-/** The texts of every file of the workspace that may hold rows. */
-const filesOf = (root: string): string =>
-  [
-    'oryxos.db',
-    'oryxos.db-wal',
-    ...(existsSync(join(root, 'backups')) ? readdirSync(join(root, 'backups')).map((name) => `backups/${name}`) : []),
-  ]
-    .filter((name) => existsSync(join(root, name)))
-    .map((name) => readFileSync(join(root, name), 'latin1'))
-    .join('\n');
 
 const addProvider = async (host: Pick<TestHost, 'request'>, secret: string, baseUrl: string): Promise<void> => {
   const made = await host.request('POST', '/api/v1/providers', { name: 'deepseek', apiKey: `${KEY}${secret}`, baseUrl });
@@ -122,18 +112,6 @@ const keyGone = holds(async () => {
   expect((await request(again.url, 'GET', '/api/v1/providers/deepseek')).status).to.equal(200);
 });
 
-/** Channels for notices are not there yet; what can be asserted about providers and backups is. */
-const encryptedAtRest = holds(async () => {
-  const secret = randomBytes(16).toString('hex');
-  await using host = await startHost();
-  await addProvider(host, secret, 'http://127.0.0.1:9/v1');
-  expect((await host.request('POST', '/api/v1/backups')).status).to.equal(200);
-  const text = filesOf(host.root);
-  expect(text).to.not.include(secret);
-  expect(text).to.include('enc:v1:');
-  throw new Unsupported('notify channels; that keys of providers are sealed has been asserted');
-});
-
 /** Names that a model makes up must not become labels. */
 const metrics = holds(async () => {
   const secret = randomBytes(16).toString('hex');
@@ -167,12 +145,10 @@ const metrics = holds(async () => {
 
 /** The runner of these cases is another; here are those that it cannot play, and those that wait for a feature. */
 export const secretCases: Readonly<Record<string, RunCase>> = {
-  'secret-enc-at-rest': encryptedAtRest,
+  ...notifySecretCases,
   'secret-enc-tamper': tampered,
   'secret-key-missing': keyGone,
   'secret-metrics-leak': metrics,
-  'secret-mask-roundtrip': waitsFor('notify channels'),
-  'secret-prompt-leak': waitsFor('notify channels'),
   'secret-mcp-env': waitsFor('MCP servers'),
 };
 
