@@ -290,7 +290,7 @@ describe('the watch', () => {
     await settings({ reconcileSeconds: 1 });
     expect(comparisons).to.equal(1);
     await clock.tick(1_000);
-    expect(comparisons).to.equal(2);
+    await until('a comparison', () => comparisons === 2);
     await settings({ enabled: false });
     await clock.tick(60_000);
     await write('note.md', 'unseen');
