@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { useFakeTimers } from 'sinon';
 import { systemClock } from '../../kernel/clock.ts';
+import { fakeClock } from '../harness/index.ts';
 
 describe('systemClock', () => {
   it('calls back once after the delay, and never after it was cancelled', async () => {
@@ -32,5 +33,23 @@ describe('systemClock', () => {
     const first = clock.monotonic();
     expect(clock.monotonic()).to.be.at.least(first);
     expect(clock.now()).to.be.closeTo(Date.now(), 1_000);
+  });
+});
+
+describe('the clock of tests', () => {
+  it('never goes backwards, also when it is moved on while it is being moved', async () => {
+    const clock = fakeClock();
+    const seen: number[] = [];
+    let inner = Promise.resolve();
+    clock.after(900, () => (inner = clock.tick(700)));
+    const outer = clock.tick(1_000);
+    for (const tick of [outer, inner]) {
+      await tick;
+      seen.push(clock.monotonic());
+    }
+    await inner;
+    seen.push(clock.monotonic());
+    expect(seen).to.deep.equal([...seen].sort((a, b) => a - b));
+    expect(seen.at(-1)).to.equal(1_600);
   });
 });
