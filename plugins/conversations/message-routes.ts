@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../kernel/index.ts';
 import { isOryxError, OryxError } from '../../kernel/index.ts';
 import type { Agents } from '../agents/contract.ts';
-import type { Route } from '../http/contract.ts';
+import type { HttpRequest, Route } from '../http/contract.ts';
 import { defineRoute } from '../http/contract.ts';
 import type { SessionKey, Sessions } from '../sessions/contract.ts';
 import { sessionSchema } from '../sessions/contract.ts';
 import { checkContent, messageBody } from './message-content.ts';
-import type { Responder } from './responder.ts';
+import type { PlannedTurn, Responder } from './responder.ts';
 import { messageHeaders, replySchema } from './schemas.ts';
 
 const nameParam = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
@@ -20,6 +20,15 @@ const consoleKey = (agent: string): SessionKey => ({ channel: 'admin', userId: '
 
 /** The three ways to say something to an agent, and the console's session. */
 export function messageRoutes(respond: Responder, sessions: Sessions, agents: Agents, clock: Clock): readonly Route[] {
+  /** Runs what `plan` describes on the content of the request. */
+  const say = (
+    request: HttpRequest<unknown, unknown, { readonly content: string }>,
+    plan: () => Promise<Omit<PlannedTurn, 'input'>>,
+  ): ReturnType<Responder> => {
+    const { content } = request.body;
+    checkContent(content);
+    return respond(request, async () => ({ ...(await plan()), input: content }));
+  };
   const kept = (sessionId: string) => ({ persistent: true, rows: sessions.revived(sessionId, clock.now()) });
   return [
     defineRoute({
@@ -28,12 +37,10 @@ export function messageRoutes(respond: Responder, sessions: Sessions, agents: Ag
       summary: 'Say something in a session',
       params: idParam,
       async handle(request) {
-        const { content } = request.body;
-        checkContent(content);
-        return await respond(request, async () => {
+        return await say(request, async () => {
           const { sessionId, agent } = await sessions.find(request.params.id);
           requireAgentOf(sessionId, agent, agents);
-          return { profile: agent, sessionId, origin: 'session', input: content, ...kept(sessionId) };
+          return { profile: agent, sessionId, origin: 'session', ...kept(sessionId) };
         });
       },
     }),
@@ -43,12 +50,10 @@ export function messageRoutes(respond: Responder, sessions: Sessions, agents: Ag
       summary: 'Run an agent once, without a session',
       params: nameParam,
       async handle(request) {
-        const { content } = request.body;
-        checkContent(content);
-        return await respond(request, async () => {
+        return await say(request, async () => {
           agents.requireRunnable(request.params.name);
           const sessionId = `invoke-exec:${randomUUID()}`;
-          return { profile: request.params.name, sessionId, origin: 'invoke', input: content, persistent: false };
+          return { profile: request.params.name, sessionId, origin: 'invoke', persistent: false };
         });
       },
     }),
@@ -70,12 +75,10 @@ export function messageRoutes(respond: Responder, sessions: Sessions, agents: Ag
       summary: "Say something in the console's session with an agent",
       params: nameParam,
       async handle(request) {
-        const { content } = request.body;
-        checkContent(content);
-        return await respond(request, async () => {
+        return await say(request, async () => {
           agents.requireRunnable(request.params.name);
           const { sessionId } = await sessions.open(consoleKey(request.params.name));
-          return { profile: request.params.name, sessionId, origin: 'console', input: content, ...kept(sessionId) };
+          return { profile: request.params.name, sessionId, origin: 'console', ...kept(sessionId) };
         });
       },
     }),

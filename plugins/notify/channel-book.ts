@@ -2,10 +2,10 @@
 import type { Context } from '../../kernel/index.ts';
 import { conflict, invalidInput, isOryxError, notFound } from '../../kernel/index.ts';
 import type { Outside } from '../outside/contract.ts';
+import { checkedName } from '../providers/contract.ts';
 import type { Secrets } from '../secrets/contract.ts';
 import { clearConfig, readConfig, sealedConfig, secretsIn, shownConfig, storedConfig } from './channel-config.ts';
 import { type ChannelDraft, channelDraft, type ChannelInput, type KnownChannel } from './channel-draft.ts';
-import { checkedChannelName } from './channel-name.ts';
 import type { ChannelRepository, ChannelRow } from './channel-repository.ts';
 import { hostOf, keysInUrl } from './channel-url.ts';
 import type { NotifyChannel, NotifyChannels } from './contract.ts';
@@ -106,7 +106,7 @@ export class ChannelBook implements NotifyChannels {
 
   /** Throws ORYX_INVALID_INPUT for a bad field or a name in use. */
   async create(name: string, input: ChannelInput): Promise<ChannelView> {
-    checkedChannelName(name);
+    checkedName(name);
     const taken = invalidInput(`Notify channel "${name}" exists already: change it with PUT, or choose another name.`);
     if (this.#entries.has(name)) throw taken;
     const draft = this.#draft(name, undefined, input);

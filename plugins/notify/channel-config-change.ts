@@ -1,9 +1,10 @@
 /** What the `config` of a request does to a channel's configuration. */
 import { invalidInput } from '../../kernel/index.ts';
+import { headerProblem } from '../outside/contract.ts';
 import type { Secrets } from '../secrets/contract.ts';
 import { isMap, secretPlace, storedConfig } from './channel-config.ts';
 import type { ConfigMap, ConfigNode } from './channel-config.ts';
-import { headerProblem, repeatedHeader } from './channel-headers.ts';
+import { repeatedHeader } from './channel-headers.ts';
 import { isChannelSecretName } from './channel-secret-name.ts';
 
 const MASK = '****';

@@ -3,6 +3,7 @@ import type { OutgoingHttp, ToolRun } from '../../kernel/index.ts';
 import type { Http } from './http-contract.ts';
 import type { Processes } from './processes-contract.ts';
 
+export { headerProblem } from './header-problem.ts';
 export { hasControlCharacters, printable } from './printable.ts';
 export { ProjectionProblem, project } from './project.ts';
 export type { Projection } from './project.ts';

@@ -1,22 +1,7 @@
 /** Which headers a tool may send, and which of them go along to another origin. */
 import { HttpProblem, printable } from './contract.ts';
+import { headerProblem } from './header-problem.ts';
 
-/** They belong to the connection, or name its target: a server could be made to see another request than the one that was judged. */
-const NOT_THE_CALLERS = new Set([
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'upgrade',
-  'expect',
-  'te',
-  'trailer',
-]);
-/** RFC 9110: a token. This leaves out ":" and so HTTP/2's pseudo headers. */
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const MAX_HEADERS = 64;
 const MAX_BYTES = 16 * 1024;
 const DEFAULTS = { accept: '*/*', 'accept-encoding': 'gzip, deflate, br', 'user-agent': 'OryxOS' } as const;
@@ -33,13 +18,10 @@ export function requestHeaders(given: Headers = {}): Headers {
   const headers = new Map<string, string>(Object.entries(DEFAULTS));
   let bytes = 0;
   for (const [name, value] of entries) {
-    const key = name.toLowerCase();
-    if (!NAME.test(name)) throw new HttpProblem(`Bad headers: "${printable(name).slice(0, 100)}" is not a valid name`);
-    if (NOT_THE_CALLERS.has(key)) throw new HttpProblem(`Bad headers: ${name} is set by the connection itself and cannot be given`);
-    if (!VALUE.test(value))
-      throw new HttpProblem(`Bad headers: the value of ${name} has a line break or a character that headers cannot hold`);
+    const problem = headerProblem(name, value);
+    if (problem !== undefined) throw new HttpProblem(`Bad headers: "${printable(name).slice(0, 100)}" ${problem}`);
     bytes += name.length + value.length;
-    headers.set(key, value.trim());
+    headers.set(name.toLowerCase(), value.trim());
   }
   if (bytes > MAX_BYTES) throw new HttpProblem(`Bad headers: more than ${MAX_BYTES} bytes cannot be sent`);
   return Object.fromEntries(headers);

@@ -1,5 +1,7 @@
 /** Model providers as administrators see them. Callable ones stand in the extension point `provider`. */
 
+export { checkedName } from './provider-name.ts';
+
 /** A provider as the API shows it. */
 export interface ProviderView {
   readonly name: string;

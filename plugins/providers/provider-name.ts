@@ -1,4 +1,4 @@
-/** Names of providers. */
+/** Names of what administrators register: providers, and channels to people. */
 import { invalidInput } from '../../kernel/index.ts';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -214,7 +214,9 @@ const http: readonly Mutation[] = [
     ['another origin does not get the body', 'isForeign && keepsBody', 'false'],
     ['nothing secret goes from https to http', "hop.url.protocol === 'https:' && url.protocol === 'http:'", 'false'],
   ]),
-  ...inOutside('http-headers', 'http', [['headers of the connection cannot be given', 'NOT_THE_CALLERS.has(key)', 'false']]),
+  ...inOutside('header-problem', 'http', [
+    ['headers of the connection cannot be given', 'OF_THE_CONNECTION.has(name.toLowerCase())', 'false'],
+  ]),
   ...inTools('http-result', 'http-tools', [
     ['what is read of an answer has a limit', 'readBody(answer, MAX_READ_BYTES)', 'readBody(answer, 1e9)'],
     ['what is shown of an answer has a limit', 'bytes.subarray(0, MAX_SHOWN_BYTES)', 'bytes'],
