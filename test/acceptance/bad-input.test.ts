@@ -115,6 +115,16 @@ describe('bad input', function () {
     expect(await state()).to.deep.equal(before);
   }
   const split = (name: string): readonly [string, string] => name.split(' ') as [string, string];
+  /** Operations that take a body, where they stand, and what a bad body may be answered with. */
+  function* takingBodies() {
+    for (const [name, operation] of operations) {
+      const [method, path] = split(name);
+      const body = bodyOf(operation);
+      if (!body) continue;
+      const { url, isKnown } = filled(path);
+      yield { method, path, body, url, expected: isKnown ? [400] : [400, 404] };
+    }
+  }
 
   it('of a method that a path does not know is 405', () =>
     holds(async () => {
@@ -155,12 +165,7 @@ describe('bad input', function () {
 
   it('of bodies that are missing, malformed or no object is 400', () =>
     holds(async () => {
-      for (const [name, operation] of operations) {
-        const [method, path] = split(name);
-        const body = bodyOf(operation);
-        if (!body) continue;
-        const { url, isKnown } = filled(path);
-        const expected = isKnown ? [400] : [400, 404];
+      for (const { method, body, url, expected } of takingBodies()) {
         for (const text of ['{', '{"a":}', '[]', '"text"', 'null', '5', '{"a":1}{', '\u0000', "{'a':1}"])
           await ask(expected, method, url, text);
         if (body.required) await ask(expected, method, url);
@@ -169,11 +174,7 @@ describe('bad input', function () {
 
   it('of bodies that are not JSON is 415, and of bodies that are too large is 413', () =>
     holds(async () => {
-      for (const [name, operation] of operations) {
-        const [method, path] = split(name);
-        const body = bodyOf(operation);
-        if (!body) continue;
-        const { url } = filled(path);
+      for (const { method, path, body, url } of takingBodies()) {
         const text = JSON.stringify(exampleBody(body.schema));
         for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream'])
           await ask([415], method, url, text, { 'content-type': type });
@@ -184,16 +185,11 @@ describe('bad input', function () {
 
   it('of fields that are missing or of the wrong type is 400 and names the field', () =>
     holds(async () => {
-      for (const [name, operation] of operations) {
-        const [method, path] = split(name);
-        const body = bodyOf(operation);
-        if (!body) continue;
-        const { url, isKnown } = filled(path);
-        const expected = isKnown ? [400] : [400, 404];
+      for (const { method, body, url, expected } of takingBodies()) {
         const good = exampleBody(body.schema);
         const named = async (field: string, bad: Body): Promise<void> => {
           const { status, message } = await ask(expected, method, url, bad);
-          if (status === 400 && !message?.includes(field)) wrong.push(`${name}: "${message}" does not name ${field}`);
+          if (status === 400 && !message?.includes(field)) wrong.push(`${method} ${url}: "${message}" does not name ${field}`);
         };
         for (const field of (body.schema['required'] ?? []) as readonly string[]) {
           const { [field]: _, ...rest } = good;

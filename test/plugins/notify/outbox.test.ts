@@ -360,7 +360,7 @@ describe('the outbox', function () {
   it('goes on while the plugin is replaced, without losing or repeating anything', async () => {
     const device = pager();
     device.always = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise((resolve) => setImmediate(resolve));
       return OK;
     };
     await using host = await pagerHost(device);
